@@ -196,6 +196,12 @@ if !isResolvedDependency {
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
+      name: "TrellisHistoryTests",
+      dependencies: [
+        "TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisStorage", "TrellisModel", "CSQLite",
+      ],
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisDiagramTests",
       dependencies: ["TrellisTestSupport", "TrellisDiagram", "TrellisModel", "TrellisModelFile"],
       exclude: ["Golden"], swiftSettings: settings),

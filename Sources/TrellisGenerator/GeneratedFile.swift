@@ -172,7 +172,7 @@ enum HeaderEmitter {
     arguments.add("entities", description.entities.map { .plain("\($0.className)._description") })
     arguments.add("removed", description.removed.map { .string($0) })
     arguments.add(description.userInfo)
-    if description.history != .none { arguments.add("history", .plain(".\(description.history)")) }
+    if description.history != .off { arguments.add("history", .plain(".\(description.history)")) }
     if let limit = description.keepHistory { arguments.add("keepHistory", self.limit(limit)) }
     return .call(TypeName.modelDescription, arguments.codes)
   }

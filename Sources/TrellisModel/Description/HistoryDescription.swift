@@ -1,7 +1,7 @@
 /// What a store records about the changes of an entity's objects.
 public enum HistoryContent: Int, Hashable, Sendable, CaseIterable, Comparable {
   /// Nothing.
-  case none
+  case off
   /// The changed objects and properties of each save.
   case changes
   /// The changes, and the former values, so that a context can show the store as it was.

@@ -27,7 +27,7 @@ public struct ModelDescription: Hashable, Sendable {
   public init(
     name: String, version: String? = nil, doc: String? = nil, enums: [EnumDescription] = [],
     codableTypes: [String] = [], entities: [EntityDescription] = [], removed: [String] = [],
-    userInfo: [UserInfoEntry] = [], history: HistoryContent = .none, keepHistory: HistoryLimit? = nil
+    userInfo: [UserInfoEntry] = [], history: HistoryContent = .off, keepHistory: HistoryLimit? = nil
   ) {
     self.name = name
     self.version = version

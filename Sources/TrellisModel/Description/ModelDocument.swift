@@ -11,7 +11,7 @@ extension ModelDescription {
     members.add("version", version)
     members.add("doc", doc)
     members.add(userInfo)
-    if history != .none { members.add("history", history.json) }
+    if history != .off { members.add("history", history.json) }
     members.add("keepHistory", keepHistory?.json)
     if !enums.isEmpty { members.add("enums", .lines(enums.map { ($0.name, $0.json) })) }
     members.add("codableTypes", codableTypes)
@@ -194,7 +194,7 @@ private struct EntityWriter {
 extension HistoryContent {
   fileprivate var json: CanonicalJSON {
     switch self {
-    case .none: .verbatim("false")
+    case .off: .verbatim("false")
     case .changes: .verbatim("true")
     case .values: .text("values")
     }

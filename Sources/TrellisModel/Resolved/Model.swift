@@ -52,7 +52,7 @@ public final class Model: Sendable {
 
   /// Whether a store records the changes of any entity.
   package var hasHistory: Bool {
-    description.entities.contains { $0.parent == nil && ($0.history ?? description.history) != .none }
+    description.entities.contains { $0.parent == nil && ($0.history ?? description.history) != .off }
   }
 
   /// The entity of this name; nil if there is none.

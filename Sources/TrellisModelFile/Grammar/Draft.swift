@@ -147,7 +147,7 @@ extension Draft {
     ModelDescription(
       name: name.value, version: version, doc: doc, enums: enums.map(\.description),
       codableTypes: codableTypes.map(\.value), entities: entities.map(\.description), removed: removed.map(\.value),
-      userInfo: userInfo, history: history?.value ?? .none, keepHistory: keepHistory?.value)
+      userInfo: userInfo, history: history?.value ?? .off, keepHistory: keepHistory?.value)
   }
 }
 

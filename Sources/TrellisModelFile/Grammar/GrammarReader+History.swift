@@ -5,7 +5,7 @@ extension GrammarReader {
   func readHistory(_ keyed: KeyedObject) -> Located<HistoryContent>? {
     guard let node = keyed.object["history"]?.value else { return nil }
     switch node.content {
-    case .bool(let isRecorded): return Located(isRecorded ? .changes : .none, at: node.offset)
+    case .bool(let isRecorded): return Located(isRecorded ? .changes : .off, at: node.offset)
     case .string("values"): return Located(.values, at: node.offset)
     case .string(let word):
       keyed.reportUnknownWord("history", Located(word, at: node.offset), ["values"])

@@ -127,7 +127,9 @@ extension ObjectGraph {
       throw try validationError(plan.failures, key, storeRequest.entity)
     }
     do {
-      let outcome = try connection().updateAll(plan.update, in: runtime.model)
+      var update = plan.update
+      update.author = author
+      let outcome = try connection().updateAll(update, in: runtime.model)
       tell(outcome, movesMembers: plan.movesMembers)
       return outcome.found
     } catch let refused as RefusedRows {
@@ -242,7 +244,9 @@ extension ObjectGraph {
       try checkNothingPending(storeRequest, entities: holders.union(reach.entities))
     }
     do {
-      let outcome = try connection().deleteAll(BatchDelete(request: storeRequest), in: runtime.model)
+      var delete = BatchDelete(request: storeRequest)
+      delete.author = author
+      let outcome = try connection().deleteAll(delete, in: runtime.model)
       let cleared = Set(reach.entities.flatMap { runtime.model.oneWayColumns(to: $0) })
       tell(outcome, movesMembers: true, cleared: Array(cleared))
       return outcome.found

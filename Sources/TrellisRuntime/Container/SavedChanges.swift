@@ -20,8 +20,9 @@ public struct SavedChanges: Sendable {
   /// The ``ManagedObjectContext/author`` of the context that saved.
   public var author: String? { notice.author }
 
-  /// Whether the changes are known. They are for every save of the container. Of writes to the same file by other
-  /// processes or containers only the fact is known, and nothing is listed.
+  /// Whether the changes are known. They are for every save of the container, and for those of other processes and
+  /// containers if the model has `"history": true`. Of other writes to the same file only the fact is known, and nothing
+  /// is listed.
   public var isComplete: Bool { !notice.isUnknown }
 
   /// The inserted objects.

@@ -31,6 +31,18 @@ public final class ManagedObjectContext {
     graph.owner = self
   }
 
+  /// Creates a context that shows the store as it was.
+  ///
+  /// - Parameter past: the connection that reads it.
+  init(core: ContainerCore, showing past: any StoreConnection) {
+    let link = ContextLink()
+    undo = UndoHistory(link)
+    graph = ObjectGraph(core: core, parent: nil, link: link, undo: undo) { past }
+    parent = nil
+    graph.owner = self
+    graph.showPast()
+  }
+
   deinit { graph.owner = nil }
 
   /// The rule for the use of relationships that were not loaded with their object. By default they are loaded without a

@@ -132,17 +132,24 @@ final class ExternalChangeMonitor: Sendable {
 
   private let hub: ChangeHub
   private let connect: @Sendable () throws -> any StoreConnection
+  /// Tells what others have changed; nil if the store records no history.
+  private let history: HistoryFollower?
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "Trellis.ExternalChangeMonitor", qos: .utility)
 
-  init(_ hub: ChangeHub, connect: @escaping @Sendable () throws -> any StoreConnection) {
+  init(
+    _ hub: ChangeHub, following history: HistoryFollower?, connect: @escaping @Sendable () throws -> any StoreConnection
+  ) {
     self.hub = hub
+    self.history = history
     self.connect = connect
   }
 
-  /// Checks the store, and posts a notice to all contexts if there are external changes.
+  /// Checks the store, and posts notices to all contexts if there are external changes.
   func look(through connection: (any StoreConnection)?) {
-    if connection?.hasExternalChanges() == true { hub.post(.ofExternalChanges, from: nil) }
+    guard connection?.hasExternalChanges() == true else { return }
+    guard let history else { return hub.post(.ofExternalChanges, from: nil) }
+    history.forEachNew { hub.post($0, from: nil) }
   }
 
   /// Checks the store periodically until the returned watch is released or ended.

@@ -19,7 +19,7 @@ final class ContainerCore: Sendable {
   ) throws {
     let hub = ChangeHub()
     self.hub = hub
-    externalChanges = ExternalChangeMonitor(hub) { try store.connect() }
+    externalChanges = ExternalChangeMonitor(hub, following: HistoryFollower(store, runtime)) { try store.connect() }
     self.log = log
     self.runtime = runtime
     self.store = store
@@ -29,8 +29,12 @@ final class ContainerCore: Sendable {
 
   func connect() throws -> any StoreConnection {
     try checkOpen()
-    let connection = try store.connect()
-    return log.map { LoggingConnection(connection, $0, runtime.model) } ?? connection
+    return logged(try store.connect())
+  }
+
+  /// A connection that also writes to the log, if there is one.
+  func logged(_ connection: any StoreConnection) -> any StoreConnection {
+    log.map { LoggingConnection(connection, $0, runtime.model) } ?? connection
   }
 
   /// - Throws: ``StoreError`` if the container is closed.

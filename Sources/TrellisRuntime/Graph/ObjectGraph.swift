@@ -61,6 +61,8 @@ package final class ObjectGraph {
   var saveObserver: (any SaveObserver)?
   /// Whether reads show one moment of the store, unaffected by the saves of other contexts.
   var isPinned = false
+  /// Whether the graph shows the store as it was, and so never merges and never saves.
+  private(set) var isPast = false
   let undo: any UndoRecording
 
   private var keys: Range<Int64> = 0..<0
@@ -82,6 +84,13 @@ package final class ObjectGraph {
     runtime = core.runtime
     inbox = core.hub.makeInbox()
     link.graph = self
+  }
+
+  /// Makes the graph show the store as it was.
+  func showPast() {
+    isPast = true
+    isPinned = true
+    core.hub.close(inbox)
   }
 
   deinit {

@@ -308,8 +308,13 @@ extension ObjectGraph {
     if info(of: object).hooks.contains(.didFetch) { object._noteFetch() }
   }
 
+  func unreadable(_ row: RowReader) -> StoreError { runtime.unreadable(row) }
+}
+
+extension RuntimeModel {
+  /// The error for a row with an invalid value.
   func unreadable(_ row: RowReader) -> StoreError {
-    let entity = runtime.entities.indices.contains(row.entity) ? runtime.entities[row.entity].entity : nil
+    let entity = entities.indices.contains(row.entity) ? entities[row.entity].entity : nil
     let columns = entity?.columns ?? []
     let column = row.problem.map(\.column).flatMap { columns.indices.contains($0) ? columns[$0].name : nil }
     let place = [entity?.name, column].compactMap(\.self).joined(separator: ".")

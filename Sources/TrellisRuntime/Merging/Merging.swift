@@ -139,6 +139,7 @@ extension ObjectGraph {
 
   func checkNotPinned() throws {
     guard isPinned else { return }
+    if isPast { throw HistoryError.past(core.store.name) }
     throw StoreError(
       .readOnly, "A save was refused, since the context shows one moment of the store.",
       remedy: "Save after the call of pinned.")

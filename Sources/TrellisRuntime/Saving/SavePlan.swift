@@ -53,6 +53,7 @@ final class SavePlan {
     try collectPairs(graph)
     collectClearedReferences(graph)
     collectChecks(graph)
+    request.author = graph.author
   }
 
   private func groupRows() {
@@ -89,6 +90,9 @@ final class SavePlan {
 
 extension SaveRequest.Updates {
   fileprivate mutating func append(_ object: ManagedObject, _ mask: ColumnMask) {
+    if mask.bits & ColumnMask.bit(of: 63) != 0 {
+      late[records.count] = object.changedNumbers.filter { $0 >= 63 }
+    }
     records.append(object)
     masks.append(mask)
   }

@@ -13,7 +13,7 @@ extension StoreConnection {
 
   /// Reads the rows to delete or change, and saves them.
   package func deleteAllByRows(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
-    try untilNobodyInterferes { try RowsToDelete(delete.request, model, self).write(self) }
+    try untilNobodyInterferes { try RowsToDelete(delete, model, self).write(self) }
   }
 
   /// Retries `body`, which first reads rows and then writes them by a save. The save fails if another writer changed
@@ -118,6 +118,7 @@ struct RowsToUpdate {
     }
     if !refusedKeys.isEmpty { throw RefusedRows(keys: Array(refusedKeys.prefix(RefusedRows.most))) }
     request.updates = groups.values.sorted { $0.entity < $1.entity }
+    request.author = update.author
     outcome.found = outcome.updated.count
   }
 
@@ -205,11 +206,12 @@ struct RowsToDelete<Connection: StoreConnection> {
 
   /// - Throws: ``ConstraintViolations`` if a remaining partner prevents the delete; ``StoreError``.
   /// - Complexity: linear in the number of deleted and changed rows, in time and memory.
-  init(_ request: StoreRequest, _ model: Model, _ connection: Connection) throws {
+  init(_ delete: BatchDelete, _ model: Model, _ connection: Connection) throws {
     self.model = model
     self.connection = connection
+    request.author = delete.author
     var level: [ReadRow] = []
-    try connection.fetch(request) { level.append(try ReadRow($0, model)) }
+    try connection.fetch(delete.request) { level.append(try ReadRow($0, model)) }
     found = level.count
     while !level.isEmpty {
       for row in level { victims[row.storedKey] = row }

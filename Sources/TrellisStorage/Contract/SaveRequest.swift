@@ -30,6 +30,8 @@ public final class SaveRequest {
     public var records: [any StoredRecord]
     /// The changed properties of each record.
     public var masks: [ColumnMask]
+    /// The changed properties that have no bit of their own in a mask, by the place of the record.
+    package var late: [Int: [Int]] = [:]
 
     /// Creates the updates of one entity.
     public init(entity: Int, records: [any StoredRecord] = [], masks: [ColumnMask] = []) {
@@ -153,6 +155,9 @@ public final class SaveRequest {
   /// The checks of pairs that deny a delete.
   @exclusivity(unchecked) public var denials: [RestrictChecks] = []
 
+  /// The author of the context that saves; nil if it has none.
+  @exclusivity(unchecked) package var author: String?
+
   /// Creates a request that changes nothing.
   public init() {}
 
@@ -169,6 +174,7 @@ public final class SaveRequest {
     copy.keptFromCascades = keptFromCascades
     copy.counts = counts
     copy.denials = denials
+    copy.author = author
     return copy
   }
 

@@ -373,6 +373,8 @@ public struct BatchUpdate: Sendable {
   public var assignments: [Assignment]
   /// A condition that no row of the request may meet; otherwise nothing is changed.
   public var refused: QueryPredicate?
+  /// The author of the context; nil if it has none.
+  package var author: String?
 
   /// Creates the update of all rows of a request.
   public init(request: StoreRequest, assignments: [Assignment], refused: QueryPredicate? = nil) {
@@ -389,6 +391,8 @@ public struct BatchUpdate: Sendable {
 public struct BatchDelete: Sendable {
   /// The rows to delete.
   public var request: StoreRequest
+  /// The author of the context; nil if it has none.
+  package var author: String?
 
   /// Creates the delete of all rows of a request.
   public init(request: StoreRequest) { self.request = request }

@@ -58,6 +58,10 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let danglingReference = Code(rawValue: "dangling-reference")
     /// A stored value is invalid for its attribute.
     public static let unreadableValue = Code(rawValue: "unreadable-value")
+    /// A moment of a history is asked for that the store does not keep any more.
+    public static let historyExpired = Code(rawValue: "history-expired")
+    /// A token belongs to the history of another store.
+    public static let otherHistory = Code(rawValue: "other-history")
     /// A value cannot be stored.
     public static let unstorableValue = Code(rawValue: "unstorable-value")
     /// The container was closed, and its store with it.

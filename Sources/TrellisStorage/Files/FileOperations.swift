@@ -267,8 +267,10 @@ package struct StoreFeatures: Hashable, Sendable {
 
   /// The file stores the models that it had.
   package static let models = "models"
+  /// The file has a history, which each write has to be recorded in.
+  package static let history = "history"
   /// The features that this version of Trellis knows.
-  package static let known = StoreFeatures(compatible: [models])
+  package static let known = StoreFeatures(compatible: [models], readOnlyCompatible: [history])
 
   package var isEmpty: Bool { compatible.isEmpty && readOnlyCompatible.isEmpty && incompatible.isEmpty }
 

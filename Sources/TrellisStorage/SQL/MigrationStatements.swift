@@ -416,6 +416,14 @@ package struct MigrationStatements {
     migration.match.successors[stored.entities[origin].root] == current.entities[entity].root
   }
 
+  /// The stored join table whose pairs become those of a current one as they are.
+  func copiedOrigin(of table: JoinTable) -> (table: Int, isReversed: Bool)? {
+    guard let (_, source) = copiedLink(of: table), let number = migration.storedLinks.all[source.link].joinTable else {
+      return nil
+    }
+    return (number, source.isReversed)
+  }
+
   private func copiedLink(of table: JoinTable) -> (LinkMove, LinkMove.Source)? {
     for move in migration.links where move.link.joinTable == table.index && move.way == .copied {
       return move.sources.first.map { (move, $0) }

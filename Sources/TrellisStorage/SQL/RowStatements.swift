@@ -125,6 +125,17 @@ extension TableLayout {
       + (table.subtreeTerm.map { " WHERE \($0("t"))" } ?? "")
   }
 
+  /// Selects the key and, in hierarchies, the entity of the rows with references to deleted rows. Parameter: the list of
+  /// deleted keys. Nil if the relationship has no column.
+  package func referringRowsStatement(_ relationship: RelationshipNumber) -> String? {
+    guard let number = self.relationship(relationship.entity, relationship.property)?.column,
+      let column = column(number, of: relationship.entity)
+    else { return nil }
+    let table = tables[relationship.entity]
+    return "SELECT \(SQLName.id)\(table.isInHierarchy ? ", \(SQLName.entity)" : "") FROM \(table.name) "
+      + "WHERE \(column) IN \(ListParameter.values)"
+  }
+
   private func subtreeTail(_ entity: Int) -> String {
     tables[entity].subtreeTerm.map { " AND \($0("t"))" } ?? ""
   }
@@ -190,8 +201,8 @@ package struct MemberStatements {
     case .reference(let owner, let column):
       return selection + "CROSS JOIN \(layout.tables[owner].name) AS o ON o.\(SQLName.id) = k.value "
         + "CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = o.\(column)"
-    case .members(let column, _, let index):
-      return selection + "CROSS JOIN \(table.name) AS t INDEXED BY \(index) ON t.\(column) = k.value"
+    case .members(let column, let order, let index):
+      return selection + "CROSS JOIN \(table.name) AS t\(hint(index)) ON t.\(column) = k.value" + memberOrder(order)
     case .pairs(let join, let isFirst):
       return selection + pairs(join, isFirst)
         + "CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = j.\(memberColumn(join, isFirst))"
@@ -214,7 +225,7 @@ package struct MemberStatements {
   package var shares: String? {
     guard case .members(let column, nil, let index) = source else { return nil }
     let table = layout.tables[destination]
-    return "SELECT (SELECT count(*) FROM \(table.name) AS t INDEXED BY \(index) WHERE t.\(column) BETWEEN ? AND ?), "
+    return "SELECT (SELECT count(*) FROM \(table.name) AS t\(hint(index)) WHERE t.\(column) BETWEEN ? AND ?), "
       + "(SELECT count(*) FROM \(table.name))"
   }
 
@@ -234,7 +245,7 @@ package struct MemberStatements {
           + "CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = o.\(column)"
       }
     case .members(let column, _, let index):
-      step = { owner in "CROSS JOIN \(table.name) AS t INDEXED BY \(index) ON t.\(column) = \(owner)" }
+      step = { owner in "CROSS JOIN \(table.name) AS t\(hint(index)) ON t.\(column) = \(owner)" }
     case .pairs: return nil
     }
     return "WITH RECURSIVE w(level, node) AS ("
@@ -252,8 +263,8 @@ package struct MemberStatements {
         + "CROSS JOIN \(layout.tables[destination].name) AS t ON t.\(SQLName.id) = o.\(column)"
     case .members(let column, let order, let index):
       return "SELECT k.value, t.\(SQLName.id), \(order.map { "ifnull(t.\($0), 0)" } ?? "0") "
-        + "FROM trellis_values(?) AS k CROSS JOIN \(layout.tables[destination].name) AS t "
-        + "INDEXED BY \(index) ON t.\(column) = k.value"
+        + "FROM trellis_values(?) AS k CROSS JOIN \(layout.tables[destination].name) AS t\(hint(index)) "
+        + "ON t.\(column) = k.value" + memberOrder(order)
     case .pairs(let join, let isFirst):
       let member = memberColumn(join, isFirst)
       return "SELECT k.value, j.\(member), \(orderColumn(join, isFirst).map { "ifnull(j.\($0), 0)" } ?? "0") "
@@ -268,7 +279,7 @@ package struct MemberStatements {
     case .members(let column, let order, let index):
       guard let order else { return nil }
       return "SELECT k.value, max(t.\(order)) FROM trellis_values(?) AS k "
-        + "CROSS JOIN \(layout.tables[destination].name) AS t INDEXED BY \(index) ON t.\(column) = k.value GROUP BY k.value"
+        + "CROSS JOIN \(layout.tables[destination].name) AS t\(hint(index)) ON t.\(column) = k.value GROUP BY k.value"
     case .pairs(let join, let isFirst):
       guard let order = orderColumn(join, isFirst) else { return nil }
       return "SELECT k.value, max(j.\(order)) FROM trellis_values(?) AS k " + pairs(join, isFirst) + "GROUP BY k.value"
@@ -299,9 +310,9 @@ package struct MemberStatements {
     switch source {
     case .reference: return nil
     case .members(let column, _, let index):
-      members = "FROM \(layout.tables[destination].name) AS t INDEXED BY \(index) WHERE t.\(column) = k.value"
+      members = "FROM \(layout.tables[destination].name) AS t\(hint(index)) WHERE t.\(column) = k.value"
     case .pairs(let join, let isFirst):
-      let index = isFirst ? "" : " INDEXED BY \(SQLName.quoted(JoinNames.reversedIndex(join)))"
+      let index = isFirst ? "" : hint(SQLName.quoted(JoinNames.reversedIndex(join)))
       members =
         "FROM \(SQLName.quoted(join.name)) AS j\(index) WHERE j.\(ownerColumn(join, isFirst)) = k.value"
     }
@@ -312,9 +323,18 @@ package struct MemberStatements {
   /// Selects the owners of some members. Nil if the relationship has no join table.
   package var owners: String? {
     guard case .pairs(let join, let isFirst) = source else { return nil }
-    let index = isFirst ? " INDEXED BY \(SQLName.quoted(JoinNames.reversedIndex(join)))" : ""
+    let index = isFirst ? hint(SQLName.quoted(JoinNames.reversedIndex(join))) : ""
     return "SELECT j.\(ownerColumn(join, isFirst)) FROM trellis_values(?) AS k CROSS JOIN \(SQLName.quoted(join.name)) "
       + "AS j\(index) ON j.\(memberColumn(join, isFirst)) = k.value"
+  }
+
+  /// Names an index; empty for a view, which has none.
+  private func hint(_ index: String) -> String { layout.isPast ? "" : " INDEXED BY \(index)" }
+
+  /// The order that the index has. The rows of a view have none.
+  private func memberOrder(_ order: String?) -> String {
+    guard layout.isPast else { return "" }
+    return " ORDER BY k.value, \(order.map { "t.\($0), " } ?? "")t.\(SQLName.id)"
   }
 
   // MARK: Pairs
@@ -332,13 +352,15 @@ package struct MemberStatements {
   }
 
   private func pairs(_ join: JoinTable, _ isFirst: Bool) -> String {
-    let index = isFirst ? "" : "INDEXED BY \(SQLName.quoted(JoinNames.reversedIndex(join))) "
-    return "CROSS JOIN \(SQLName.quoted(join.name)) AS j \(index)ON j.\(ownerColumn(join, isFirst)) = k.value "
+    let index = isFirst ? "" : hint(SQLName.quoted(JoinNames.reversedIndex(join)))
+    return "CROSS JOIN \(SQLName.quoted(join.name)) AS j\(index) ON j.\(ownerColumn(join, isFirst)) = k.value "
   }
 
   /// Neither key of a join table contains positions, so ordered members are sorted.
   private func pairOrder(_ join: JoinTable, _ isFirst: Bool) -> String {
-    guard let order = orderColumn(join, isFirst) else { return "" }
+    guard let order = orderColumn(join, isFirst) else {
+      return layout.isPast ? " ORDER BY k.value, j.\(memberColumn(join, isFirst))" : ""
+    }
     return " ORDER BY k.rowid, j.\(order), j.\(memberColumn(join, isFirst))"
   }
 }

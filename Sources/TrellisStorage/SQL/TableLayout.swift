@@ -9,9 +9,12 @@ package final class TableLayout: Sendable {
   package let insertRanks: [Int]
   /// The full-text tables that queries may use.
   package let search: SearchPlan
+  /// Whether the names of tables stand for views of their former rows, which have no indexes and no order.
+  package let isPast: Bool
 
   /// - Complexity: linear in the number of columns of all entities, including inherited ones.
-  package init(_ model: Model, search: SearchPlan = SearchPlan()) {
+  package init(_ model: Model, search: SearchPlan = SearchPlan(), isPast: Bool = false) {
+    self.isPast = isPast
     self.model = model
     self.search = search
     tables = model.entities.map { EntityTable($0, in: model) }

@@ -131,6 +131,8 @@ struct FileMigration {
     if plan.loses { try backUp(migration) }
     let watch = options.observer.map { MigrationWatch($0, database) }
     defer { watch?.end() }
+    let history = try HistoryMigration(statements, runsSteps: !need.steps.isEmpty, database)
+    try history.begin()
     let indexes = try change(need, statements, sizes, watch, database)
     try options.observer?.check(path)
     if let problem = functions.problem { throw problem }
@@ -142,6 +144,7 @@ struct FileMigration {
       try StepRun(path: path, model: model, options: options, stored: migration.stored).run(need.steps, database)
       for index in indexes { try makeUnique(index, database) }
     }
+    try history.finish()
     options.observer?.finish(sizes.work)
     try checkStructure(database)
     try database.execute("COMMIT", doing: "migrate")

@@ -7,7 +7,8 @@ enum Metadata {
   private static let keys = (
     format: "format", name: "model", signature: "storage", whole: "modelJSON", checksum: "checksum",
     nextKey: "nextKey", collections: "collections", compatible: "compatible",
-    readOnlyCompatible: "readOnlyCompatible", incompatible: "incompatible"
+    readOnlyCompatible: "readOnlyCompatible", incompatible: "incompatible", history: "history",
+    firstValues: "firstValues"
   )
 
   /// The metadata that is read first.
@@ -18,6 +19,9 @@ enum Metadata {
     /// Whether the file lists the features that it uses. Files from before there were features do not.
     var hasFeatures = false
 
+    /// Whether the file has a history.
+    var hasHistory: Bool { features.readOnlyCompatible.contains(StoreFeatures.history) }
+
     /// Whether the file has the table of models.
     var hasModels: Bool { features.compatible.contains(StoreFeatures.models) }
   }
@@ -27,7 +31,7 @@ enum Metadata {
     try set(keys.format, .integer(Int64(FileHeader.format)), in: database)
     try set(keys.nextKey, .integer(1), in: database)
     try writeModel(model, to: database)
-    try write(StoreFeatures.known, to: database)
+    try write(StoreFeatures(compatible: [StoreFeatures.models]), to: database)
     try ModelLineage.add(ModelLineage.present(model), passing: steps, to: database)
   }
 
@@ -247,13 +251,16 @@ enum Metadata {
   }
 
   /// Whether the stored data is valid for a model as it is.
-  static func isStoredAlike(_ model: Model, in database: Database) throws(StoreError) -> Bool {
+  static func isStoredAlike(
+    _ model: Model, _ history: Set<String>, in database: Database
+  ) throws(StoreError) -> Bool {
     let (name, signature) = try nameAndSignature(in: database)
     guard TextBytes.areEqual(name, model.name), TextBytes.areEqual(signature, model.storageSignature) else {
       return false
     }
     guard case .text(let checksum)? = try value(keys.checksum, in: database) else { throw saysNothing(database.path) }
-    return Migration(from: try storedModel(checksum, in: database), to: model).isIdentity
+    let stored = try storedModel(checksum, in: database)
+    return HistoryPlan(stored).signature == history && Migration(from: stored, to: model).isIdentity
   }
 
   private static func otherModel(_ differences: [String], _ path: String) -> StoreError {
@@ -314,6 +321,36 @@ enum Metadata {
     _ = trellis_sqlite3_bind_int64(statement.pointer, 1, unused.lowerBound)
     _ = trellis_sqlite3_bind_int64(statement.pointer, 2, unused.upperBound)
     _ = try database.step(statement.pointer, doing: "give back keys")
+  }
+
+  // MARK: History
+
+  /// The identity of the file's history. Nil if it has none.
+  static func historyIdentity(in database: Database) throws(StoreError) -> String? {
+    guard case .text(let identity)? = try value(keys.history, in: database), !identity.isEmpty else { return nil }
+    return identity
+  }
+
+  /// The number of the transaction from which on former values are kept.
+  static func firstValues(in database: Database) throws(StoreError) -> Int64 {
+    guard case .integer(let number)? = try value(keys.firstValues, in: database) else { return 0 }
+    return number
+  }
+
+  static func setFirstValues(_ number: Int64, in database: Database) throws(StoreError) {
+    try set(keys.firstValues, .integer(number), in: database)
+  }
+
+  /// Gives a history that begins its identity, and lists the feature. Nil if the history ends.
+  static func setHistory(identity: String?, in database: Database) throws(StoreError) {
+    var features = try head(of: database).features
+    if identity == nil {
+      features.readOnlyCompatible.remove(StoreFeatures.history)
+    } else {
+      features.readOnlyCompatible.insert(StoreFeatures.history)
+    }
+    try write(features, to: database)
+    try set(keys.history, .text(identity ?? ""), in: database)
   }
 
   /// Counts the collections of external files, so that the commit has a change: SQLite writes nothing if no value
@@ -410,6 +447,27 @@ enum ModelLineage {
     var present = present
     present.since = since
     try add(present, to: database)
+  }
+
+  /// The number of a model that the file has or had. Nil if there is none.
+  static func number(of checksum: String, in database: Database) throws(StoreError) -> Int64? {
+    let statement = try database.prepare("SELECT \"number\" FROM \(SQLName.models) WHERE \"checksum\" = ?1")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    try database.check(try database.bind(.text(checksum), .plain, 1, statement.pointer), doing: "bind a value")
+    guard try database.step(statement.pointer, doing: "read what the file is") else { return nil }
+    return trellis_sqlite3_column_int64(statement.pointer, 0)
+  }
+
+  /// The model with a number. Nil if there is none.
+  static func model(_ number: Int64, in database: Database) throws(StoreError) -> Model? {
+    let statement = try database.prepare(
+      "SELECT \"checksum\", \"json\" FROM \(SQLName.models) WHERE \"number\" = ?1")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    try database.check(trellis_sqlite3_bind_int64(statement.pointer, 1, number), doing: "bind a value")
+    guard try database.step(statement.pointer, doing: "read what the file is"),
+      let checksum = database.text(of: statement.pointer), let json = database.text(of: statement.pointer, 1)
+    else { return nil }
+    return try StoredModelReading.model(json, checksum: checksum, of: database.path)
   }
 
   /// Whether the file has or had a model.

@@ -8,7 +8,7 @@ extension SQLiteConnection {
   /// - Complexity: that of SQLite's query plan, and memory for the keys of the rows.
   package func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
     var outcome = BatchOutcome()
-    try writing {
+    try writing(by: update.author) {
       var update = try inFiles(update)
       if let refused = update.refused {
         if update.request.limit != nil || update.request.offset > 0 {
@@ -17,11 +17,13 @@ extension SQLiteConnection {
         try refuse(refused, update.request)
       }
       let mask = update.mask
+      if let history { try keepRows(of: update.request, history) }
       let statement = try statement(update)
       try database.bind(shape.values, to: statement)
       try runForKeys(statement, update.request.entity) { key, entity in
         outcome.updated.append(BatchOutcome.Row(key: key, entity: entity, properties: mask))
       }
+      if let history { note(outcome.updated, history) }
     }
     outcome.found = outcome.updated.count
     return outcome
@@ -80,6 +82,42 @@ extension SQLiteConnection {
     }
   }
 
+  // MARK: History
+
+  /// Keeps the rows of a request as they are.
+  private func keepRows(of request: StoreRequest, _ history: HistoryWriter) throws {
+    guard history.plan.entities[request.entity]?.hasValues == true else { return }
+    var keys: [Int64] = []
+    try fetchKeys(request) { key, _ in keys.append(key) }
+    try keepRows(of: request.entity, keys, history)
+  }
+
+  /// Notes changed rows.
+  private func note(_ rows: [BatchOutcome.Row], _ history: HistoryWriter) {
+    var start = 0
+    while start < rows.count {
+      let first = rows[start]
+      let end = rows[start...].firstIndex { $0.entity != first.entity || $0.properties != first.properties }
+      let group = rows[start..<(end ?? rows.endIndex)]
+      history.addUpdates(of: first.entity, first.properties, group.map(\.key))
+      start = group.endIndex
+    }
+  }
+
+  /// Notes the rows of a request before they are deleted, if that is needed to keep anything of them.
+  ///
+  /// - Returns: false if their keys are enough, and not noted yet.
+  private func noteDeletes(of request: StoreRequest, _ history: HistoryWriter) throws -> Bool {
+    let plan = history.plan
+    let entities = layout.model.entities[request.entity].subtree
+    guard plan.entities[request.entity]?.hasValues == true || entities.contains(where: { !plan.kept[$0].isEmpty })
+    else { return false }
+    var keys: [Int64] = []
+    try fetchKeys(request) { key, _ in keys.append(key) }
+    try noteDeletes(of: request.entity, keys, isExact: false, history)
+    return true
+  }
+
   // MARK: Deleting
 
   /// - Throws: ``ConstraintViolations``; ``StoreError``.
@@ -90,7 +128,7 @@ extension SQLiteConnection {
     let reach = DeleteReach(delete.request, model)
     if reach.asksPartners { return try deleteAllByRows(delete, in: model) }
     var outcome = BatchOutcome()
-    try writing {
+    try writing(by: delete.author) {
       outcome = reach.isAlone ? try deleteAlone(delete.request) : try deleteWithMembers(delete.request, reach)
     }
     return outcome
@@ -98,10 +136,16 @@ extension SQLiteConnection {
 
   private func deleteAlone(_ request: StoreRequest) throws -> BatchOutcome {
     var outcome = BatchOutcome()
+    let isNoted = try history.map { try noteDeletes(of: request, $0) } ?? true
     let statement = try statement(deleting: request)
     try database.bind(shape.values, to: statement)
     try runForKeys(statement, request.entity) { key, entity in
       outcome.deleted.append(BatchOutcome.Row(key: key, entity: entity))
+    }
+    if let history, !isNoted {
+      for (entity, rows) in Dictionary(grouping: outcome.deleted, by: \.entity).sortedByKey {
+        history.add(.deleted, of: entity, rows.map(\.key))
+      }
     }
     outcome.found = outcome.deleted.count
     return outcome
@@ -123,6 +167,7 @@ extension SQLiteConnection {
       level = try members(under: level, seen)
     }
     for number in reach.unlinking { try unlink(number, of: outcome.deleted, seen, &outcome) }
+    if let history { note(outcome.updated, history) }
     for level in levels.reversed() {
       for root in Set(level.map { layout.model.entities[$0.entity].root }).sorted() {
         try deleteRows(of: root, keys(in: level) { layout.model.entities[$0].root == root })
@@ -161,6 +206,9 @@ extension SQLiteConnection {
     let owners = layout.model.entities[reference.destination].subtree
     let keys = keys(in: victims, owners.contains)
     let mask = ColumnMask(bits: ColumnMask.bit(of: number.property))
+    if let history, history.plan.hasValues {
+      for (entity, rows) in try rowsReferring(by: number, to: keys) { try keepRows(of: entity, rows, history) }
+    }
     let statement = try memberStatement(.unlink, number) { layout.unlinkStatement(number) }
     try withKeys(keys, statement) {
       try runForKeys(statement, number.entity) { key, entity in

@@ -26,12 +26,16 @@ package final class SQLiteConnection: StoreConnection {
   var commitCounter: UnsafeRawPointer?
   /// Whether the connection was not used since the last sweep of the pool.
   @exclusivity(unchecked) var isStale = false
+  /// Records the changes of saves. Nil if the store has no history.
+  let history: HistoryWriter?
 
-  init(_ setup: StoreSetup, _ database: Database, isFirst: Bool = false) {
+  /// - Parameter layout: the layout of the store's tables, or that of views with the names of the tables.
+  init(_ setup: StoreSetup, _ database: Database, isFirst: Bool = false, layout: TableLayout? = nil) {
     self.setup = setup
     self.database = database
     self.isFirst = isFirst
-    layout = setup.layout
+    self.layout = layout ?? setup.layout
+    history = setup.history.map { HistoryWriter($0, setup.layout.model) }
     externals = setup.folder.map(ExternalWriter.init)
     writer = SQLiteRowWriter(externals)
   }
@@ -152,6 +156,9 @@ enum FixedStatement: UInt64 {
   case memberCount, ownersOfMembers, deleteList, unlink
   case findMarks, indexMarked
   case modelChecksum, memberPlaces, keyHolders, memberScan, memberShares, staleRows, levels, allPairs
+  case referringRows, keepRows, noteNewRows, keepPair, keepFirst, keepPartner
+  case addHistory, history, oldestHistory, purgeHistory, purgePast, lastPosition, positionAtTime, position
+  case firstPosition, versions
 }
 
 // MARK: - Requests
@@ -219,7 +226,8 @@ extension SQLiteConnection {
     guard !keys.isEmpty else { return }
     var sorted = keys
     sorted.sortIfNeeded()
-    if let range = sorted.denseRange {
+    // Rows of a view are found by key alone.
+    if !layout.isPast, let range = sorted.denseRange {
       try rows(in: range, of: entity, wanted: sorted, body)
     } else {
       let statement = try statement(.rowList, entity) { layout.rowListStatement(entity) }
@@ -453,7 +461,7 @@ extension SQLiteConnection {
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
   ) throws {
     let wanted = prepared(owners)
-    guard let range = try rangeToScan(relationship, wanted) else {
+    guard !layout.isPast, let range = try rangeToScan(relationship, wanted) else {
       return try members(of: relationship, owners: wanted, body)
     }
     let texts = try memberStatements(relationship)
@@ -511,6 +519,7 @@ extension SQLiteConnection {
     of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
     _ body: (_ level: Int, RowReader) throws -> Void
   ) throws -> Int {
+    if layout.isPast { return 0 }
     guard !owners.isEmpty else { return .max }
     let texts = try memberStatements(relationship)
     let statement = try memberStatement(.levels, relationship) { texts.levels }

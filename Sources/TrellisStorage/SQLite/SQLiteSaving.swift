@@ -7,7 +7,7 @@ extension SQLiteConnection {
   @discardableResult package func save(_ request: SaveRequest) throws -> SaveOutcome {
     var outcome = SaveOutcome()
     guard !request.isEmpty else { return outcome }
-    try writing {
+    try writing(by: request.author) {
       let stale = try write(request, &outcome)
       if !stale.isEmpty { throw SaveConflict(rows: stale) }
     }
@@ -15,14 +15,18 @@ extension SQLiteConnection {
   }
 
   /// One transaction that writes all changes of `body` or none.
-  func writing(_ body: () throws -> Void) throws {
+  ///
+  /// - Parameter author: the author of the changes in the history.
+  func writing(by author: String?, _ body: () throws -> Void) throws {
     try checkWritable()
     externals?.forget()
+    history?.begin(author)
     try transaction {
       setup.folder?.noteSave()
       try body()
       try indexMarkedTexts()
       if setup.isBehind.load(ordering: .relaxed) { try bringUp() }
+      if let history { try writeHistory(history) }
     }
     setup.isBehind.store(false, ordering: .relaxed)
     externals?.didCommit()
@@ -42,6 +46,7 @@ extension SQLiteConnection {
   private func write(_ request: SaveRequest, _ outcome: inout SaveOutcome) throws -> [SaveConflict.Row] {
     var stale: [SaveConflict.Row] = []
     let check = try RulesCheck(request, self)
+    if let history { try keepFormerRows(request, history) }
     // Members come first. SQLite would track each open reference to an owner deleted before them.
     if !request.cascades.isEmpty { outcome.cascaded = try cascade(request) }
     if !request.deletes.isEmpty { try delete(request.deletes, &stale) }
@@ -53,6 +58,7 @@ extension SQLiteConnection {
     for places in request.places { try write(places) }
     for references in request.clearedReferences { try write(references) }
     try check?.finish(self)
+    if let history { noteChanges(request, history) }
     return []
   }
 
@@ -432,6 +438,7 @@ extension SQLiteConnection {
   func write(_ references: SaveRequest.ClearedReferences) throws {
     let relationship = references.relationship
     guard layout.tables.indices.contains(relationship.entity) else { throw PlanError.unknownEntity }
+    if let history { try noteCleared(references, history) }
     let statement = try statement(.clear, relationship.entity, UInt64(truncatingIfNeeded: relationship.property)) {
       layout.clearStatement(relationship)
     }
@@ -489,6 +496,7 @@ extension SQLiteConnection {
   }
 
   func deleteRows(of entity: Int, _ keys: [Int64]) throws {
+    if let history { try noteDeletes(of: entity, keys, isExact: false, history) }
     for reference in layout.model.oneWayColumns(to: entity) {
       try write(SaveRequest.ClearedReferences(relationship: reference, targets: keys))
     }

@@ -77,8 +77,11 @@ extension SQLiteConnection {
     try database.execute("PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE", doing: "prepare the connection")
     do {
       // The triggers of the connection are gone with its temporary tables.
-      try database.mark(setup.marked)
-      try writing { try loadRows(lineage, body) }
+      try setup.mark(database)
+      try writing(by: nil) {
+        try loadRows(lineage, body)
+        history?.noteMigration()
+      }
     } catch {
       try endLoading()
       throw error
@@ -89,7 +92,7 @@ extension SQLiteConnection {
   private func endLoading() throws {
     do {
       try database.execute("PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON", doing: "prepare the connection")
-      try database.mark(setup.marked)
+      try setup.mark(database)
     } catch {
       // Later saves would not be checked.
       setup.refusesWrites.store(true, ordering: .relaxed)

@@ -89,20 +89,26 @@ struct StoreOpening {
       doing: "create the tables")
     let search = try SearchOpening(model: model, options: options, database: database).create()
     try Metadata.write(model, passing: options.migration.steps, to: database)
+    try HistoryUpdate(HistoryPlan(model), database).run()
     // The store is created with a rollback journal, so that the file's first page identifies it from the start.
     try database.execute("COMMIT", doing: "create the store")
     try database.configure(options)
-    return (try setup(database, (search, search), StoreSetup.FileModel(checksum: model.checksum)), database)
+    let history = try HistoryOpening(
+      model, database, isReadOnly: false, head: Metadata.head(of: database), isSameModel: true, hadThis: false
+    ).open()
+    let fileModel = StoreSetup.FileModel(checksum: model.checksum)
+    return (try setup(database, (search, search), fileModel, history.state), database)
   }
 
   private func setup(
     _ database: Database, _ search: (marked: SearchPlan, asked: SearchPlan), _ fileModel: StoreSetup.FileModel,
-    isImmutable: Bool = false
+    _ history: HistoryState, isImmutable: Bool = false
   ) throws(StoreError) -> StoreSetup {
-    try database.mark(search.marked)
-    return StoreSetup(
+    let setup = StoreSetup(
       path: path, options: options, layout: TableLayout(model, search: search.asked), marked: search.marked,
-      fileModel: fileModel, isImmutable: isImmutable, refusalOfWrites: refusalOfWrites)
+      fileModel: fileModel, isImmutable: isImmutable, refusalOfWrites: refusalOfWrites, history: history)
+    try setup.mark(database)
+    return setup
   }
 
   // MARK: An existing file
@@ -165,16 +171,21 @@ struct StoreOpening {
       fileModel.hadThis = try ModelLineage.contains(model.checksum, in: database)
     }
     let searchOpening = SearchOpening(model: model, options: options, database: database)
+    let historyOpening = HistoryOpening(
+      model, database, isReadOnly: options.isReadOnly, head: head, isSameModel: isSameModel, hadThis: fileModel.hadThis)
     // The first write is usually a key reservation, which may fail. If something else is written before, the
     // reservation is tried now.
-    let isWritten = try searchOpening.writes(isSameModel: isSameModel)
+    let changesSearch = try searchOpening.writes(isSameModel: isSameModel)
+    let isWritten = try historyOpening.writes() ? true : changesSearch
     if !options.isReadOnly, isWritten || hasLog || hasFilesToCollect {
       try Metadata.rehearseReserving(KeyReservation.size, in: database)
     }
     _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     try database.configure(options)
     let search = try searchOpening.open(isSameModel: isSameModel)
-    return .store(try setup(database, search, fileModel, isImmutable: isImmutable), database)
+    let history = try historyOpening.open()
+    if history.isUpdated { fileModel = StoreSetup.FileModel(checksum: model.checksum) }
+    return .store(try setup(database, search, fileModel, history.state, isImmutable: isImmutable), database)
   }
 
   private var hasFilesToCollect: Bool {

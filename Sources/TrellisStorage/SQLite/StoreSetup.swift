@@ -9,6 +9,10 @@ final class StoreSetup: Sendable {
   let layout: TableLayout
   /// The columns where each connection marks changes.
   let marked: SearchPlan
+  /// What records the history. Nil if the store has none.
+  let history: HistorySetup?
+  /// The triggers of connections that write to a file with another history than that of the program's model.
+  let historyTriggers: [String]
   /// The unique indexes, which tell the key that two objects share. Created on first use.
   private let indexes = Locked<IndexPlan?>(nil)
   /// The state of the model in the file.
@@ -47,8 +51,11 @@ final class StoreSetup: Sendable {
 
   init(
     path: String, options: OpenOptions, layout: TableLayout, marked: SearchPlan, fileModel: FileModel,
-    isImmutable: Bool, refusalOfWrites: StoreError? = nil, isWithinTransaction: Bool = false
+    isImmutable: Bool, refusalOfWrites: StoreError? = nil, isWithinTransaction: Bool = false,
+    history: HistoryState = HistoryState()
   ) {
+    self.history = history.setup
+    historyTriggers = history.triggers
     self.isWithinTransaction = isWithinTransaction
     self.marked = marked
     self.path = path
@@ -58,7 +65,7 @@ final class StoreSetup: Sendable {
     writesModelText = hasOtherModelText && !fileModel.hadThis
     isBehind = Atomic(!options.isReadOnly && (writesModelText || !fileModel.hasLineage))
     self.refusalOfWrites = refusalOfWrites
-    watch = ModelWatch(path: path, model: layout.model, checksum: fileModel.checksum)
+    watch = ModelWatch(path: path, model: layout.model, checksum: fileModel.checksum, history: history.signature)
     self.isImmutable = isImmutable
     identity = try? options.files.stamp(path)
     // A program that opens the file under another name finds the same folder.
@@ -73,8 +80,25 @@ final class StoreSetup: Sendable {
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
     try checkIdentity()
     try database.configure(options, isFirst: false)
-    try database.mark(marked)
+    try mark(database)
     return SQLiteConnection(self, database)
+  }
+
+  /// Makes a connection mark what it changes, for the search index and for a history that the program does not record.
+  func mark(_ database: Database) throws(StoreError) {
+    try database.mark(marked)
+    for trigger in historyTriggers { try database.execute(trigger, doing: "prepare the connection") }
+  }
+
+  /// Opens a connection that reads the store as of a transaction.
+  func connect(asOf number: Int64, _ plan: HistoryPlan) throws(StoreError) -> SQLiteConnection {
+    let database = try Database(path: path, options: options, isImmutable: isImmutable)
+    try checkIdentity()
+    try database.configure(options, isFirst: false)
+    for view in plan.views(asOf: number, of: layout.model) {
+      try database.execute(view, doing: "prepare the connection")
+    }
+    return SQLiteConnection(self, database, layout: TableLayout(layout.model, isPast: true))
   }
 
   var uniqueIndexes: [PlannedIndex] {
@@ -212,6 +236,8 @@ final class ModelWatch: Sendable {
 
   private let path: String
   private let model: Model
+  /// The history that the file had when it was opened.
+  private let history: Set<String>
   /// The checksum of the file's model when it was opened.
   private let opened: String
   /// The checksum that was last read from the file.
@@ -220,9 +246,10 @@ final class ModelWatch: Sendable {
   private let seen = Atomic(never)
   private let isMigrated = Atomic(false)
 
-  init(path: String, model: Model, checksum: String) {
+  init(path: String, model: Model, checksum: String, history: Set<String>) {
     self.path = path
     self.model = model
+    self.history = history
     opened = checksum
     found = Locked(checksum)
   }
@@ -271,7 +298,8 @@ final class ModelWatch: Sendable {
     if isMigrated.load(ordering: .relaxed) { throw migrated }
     let present = try Metadata.checksum(through: connection)
     if found.withLock({ TextBytes.areEqual($0, present) }) { return }
-    guard try Metadata.isStoredAlike(model, in: connection.database) else {
+    // Another history needs other records than this program writes.
+    guard try Metadata.isStoredAlike(model, history, in: connection.database) else {
       isMigrated.store(true, ordering: .relaxed)
       throw migrated
     }
