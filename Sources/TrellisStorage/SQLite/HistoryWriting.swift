@@ -115,6 +115,7 @@ final class HistoryWriter {
   }
 
   func add(_ group: SaveRequest.Pairs) {
+    if group.added.isEmpty && group.removed.isEmpty && group.moved.isEmpty { return }
     guard plan.joins[group.table] != nil else { return recorder.flags.formUnion(.changesOthers) }
     changedRows += group.added.count + group.removed.count + group.moved.count
     recorder.add(.pairsAdded, group.table, group.added)
@@ -156,15 +157,10 @@ extension SQLiteConnection {
     }
   }
 
-  /// Notes the changes that a request names. Its deletes are noted before they happen, and what follows from them too.
+  /// Notes the rows that a request inserts and updates. Everything else is noted where it happens.
   func noteChanges(_ request: SaveRequest, _ history: HistoryWriter) {
     for group in request.inserts { history.add(group) }
     for group in request.updates { history.add(group) }
-    for group in request.pairs { history.add(group) }
-    for group in request.places {
-      guard let property = layout.model.entities[group.entity].columns[group.column].positioned else { continue }
-      history.addUpdates(of: group.entity, ColumnMask(only: property), group.keys)
-    }
   }
 
   /// Notes rows that are about to be deleted, and keeps them.
@@ -268,7 +264,7 @@ extension SQLiteConnection {
 
 extension Column {
   /// The relationship whose members the column puts in order; nil for any other column.
-  fileprivate var positioned: Int? { if case .order(let property) = content { property } else { nil } }
+  var positioned: Int? { if case .order(let property) = content { property } else { nil } }
 }
 
 // MARK: - The record

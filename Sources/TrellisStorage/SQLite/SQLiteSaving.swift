@@ -385,9 +385,12 @@ extension SQLiteConnection {
     let table = layout.model.joinTables[pairs.table]
     let texts = PairStatements(table)
     let entity = table.first.entity
+    // What another writer has done already is no change.
+    var changed = SaveRequest.Pairs(table: pairs.table)
     let removal = try statement(.deletePair, pairs.table) { texts.delete }
     for pair in pairs.removed {
       try writeRow(removal, entity: entity, values: 2) { Self.writeKeys(pair, to: $0) }
+      if isRecorded { changed.removed.append(pair) }
     }
     let count = Int32(2 + (texts.hasPlace ? 1 : 0) + (texts.hasInversePlace ? 1 : 0))
     let addition = try statement(.insertPair, pairs.table) { texts.insert }
@@ -396,6 +399,7 @@ extension SQLiteConnection {
         Self.writeKeys(pair, to: row)
         Self.writePlaces(pair, texts, to: row)
       }
+      if isRecorded { changed.added.append(pair) }
     }
     if !pairs.moved.isEmpty, let text = texts.move {
       let move = try statement(.movePair, pairs.table) { text }
@@ -404,10 +408,15 @@ extension SQLiteConnection {
           Self.writePlaces(pair, texts, to: row)
           Self.writeKeys(pair, to: row)
         }
+        if isRecorded { changed.moved.append(pair) }
       }
     }
+    history?.add(changed)
     database.statistics.run += pairs.removed.count + pairs.added.count + pairs.moved.count
   }
+
+  /// Whether the last statement has changed a row that the history has to tell.
+  private var isRecorded: Bool { history != nil && trellis_sqlite3_changes(database.handle) != 0 }
 
   static func writeKeys(_ pair: SaveRequest.Pairs.Pair, to row: SQLiteRowWriter) {
     row.integer(pair.first)
@@ -427,11 +436,16 @@ extension SQLiteConnection {
       layout.placeStatement(places.entity, column: places.column)
     }
     database.statistics.run += places.keys.count
+    var changed: [Int64] = []
     for (key, place) in zip(places.keys, places.places) {
       try writeRow(statement, entity: places.entity, values: 2) { row in
         row.integer(place)
         row.integer(key)
       }
+      if isRecorded { changed.append(key) }
+    }
+    if let history, let property = layout.model.entities[places.entity].columns[places.column].positioned {
+      history.addUpdates(of: places.entity, ColumnMask(only: property), changed)
     }
   }
 

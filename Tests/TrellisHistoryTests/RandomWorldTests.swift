@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+import TrellisTestSupport
+
+@testable import Trellis
+
+/// Random changes by several containers and by another program. The history has to tell all of them, and the past has to
+/// stay as it was.
+@Suite("Histories of random worlds") struct RandomWorldTests {
+  /// `TRELLIS_HISTORY_STEPS` sets the number of steps, `TRELLIS_HISTORY_SEED` the first seed.
+  @Test("Replaying a history gives the store, and the past is as the copies taken then") func replay() throws {
+    let steps = TestSettings.number("TRELLIS_HISTORY_STEPS", or: 2_000)
+    let seed = TestSettings.seed("TRELLIS_HISTORY_SEED")
+    var totals = RandomWorld.Totals()
+    for episode in 0..<UInt64(max(1, steps / RandomWorld.steps)) {
+      var world = try RandomWorld(seed: seed &+ episode)
+      let failures = try world.run(&totals)
+      #expect(failures.isEmpty, "seed \(seed &+ episode): \(failures.prefix(5).joined(separator: "\n"))")
+      if !failures.isEmpty { return }
+    }
+    print("history: \(totals)")
+    #expect(totals.transactions > 0 && totals.moments > 0)
+  }
+}
+
+private struct RandomWorld {
+  /// The steps of an episode.
+  static let steps = 250
+
+  struct Totals {
+    var steps = 0
+    var transactions = 0
+    var moments = 0
+    var unknown = 0
+  }
+
+  private let folder: TestFolder
+  private var containers: [PersistentContainer] = []
+  private var scribes: [RandomScribe] = []
+  private var random: SeededGenerator
+  private var copies: [(token: HistoryToken, picture: NotebookPicture)] = []
+  private var mirror = NotebookPicture()
+  private var seen: HistoryToken
+  private var failures: [String] = []
+
+  init(seed: UInt64) throws {
+    folder = try TestFolder()
+    random = SeededGenerator(seed: seed)
+    for number in 0..<2 {
+      let container = try PersistentContainer(model: .notebook, store: .sqlite(at: folder.file("store.sqlite")))
+      containers.append(container)
+      scribes.append(RandomScribe(container, "scribe \(number)"))
+    }
+    scribes.append(RandomScribe(containers[0], "scribe 2"))
+    seen = try containers[0].historyToken()
+  }
+
+  mutating func run(_ totals: inout Totals) throws -> [String] {
+    for _ in 0..<Self.steps where failures.isEmpty {
+      totals.steps += 1
+      if random.below(60) == 0 {
+        try writeAsAnotherProgram()
+        totals.unknown += 1
+        try look(&totals)
+      } else if try scribes[random.below(scribes.count)].step(&random) {
+        try look(&totals)
+      }
+    }
+    for _ in 0..<6 where failures.isEmpty && !copies.isEmpty {
+      let (token, picture) = copies[random.below(copies.count)]
+      totals.moments += 1
+      let past = try NotebookPicture(containers[random.below(2)].newContext(asOf: token))
+      failures += past.differences(from: picture).map { "as of \(token): \($0)" }
+    }
+    return failures
+  }
+
+  private func writeAsAnotherProgram() throws {
+    let program = try OtherProgram(folder.file("store.sqlite"))
+    try program.run("UPDATE \"Label\" SET \"color\" = \"color\" + 1 WHERE \"_id\" % 3 = 0")
+    try program.run("UPDATE \"Note\" SET \"text\" = 'other' WHERE \"_id\" % 5 = 1")
+    try program.run("DELETE FROM \"_Note_favorites\"")
+  }
+
+  /// Applies the news to the mirror, which then is the store.
+  private mutating func look(_ totals: inout Totals) throws {
+    for transaction in try containers[random.below(2)].history(since: seen) {
+      totals.transactions += 1
+      try mirror.apply(transaction, containers[0].newContext(asOf: transaction.token))
+      seen = transaction.token
+    }
+    let present = try NotebookPicture(containers[1].newContext())
+    failures += mirror.differences(from: present).map { "after \(seen): \($0)" }
+    if random.below(3) == 0 { copies.append((seen, present)) }
+  }
+}
