@@ -198,7 +198,8 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisHistoryTests",
       dependencies: [
-        "TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisStorage", "TrellisModel", "CSQLite",
+        "TrellisTestSupport", "Trellis", "TrellisDynamic", "TrellisRuntime", "TrellisStorage", "TrellisModel",
+        "TrellisModelFile", "CSQLite",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(

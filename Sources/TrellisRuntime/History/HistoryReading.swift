@@ -40,7 +40,7 @@ extension PersistentContainer {
   /// If there are more of them later, it comes once more.
   ///
   /// - Parameters:
-  ///   - token: The moment; nil for the beginning of what is kept.
+  ///   - token: The moment; nil for all transactions that are kept.
   ///   - limit: The maximum number of transactions.
   /// - Throws: ``StoreError``: `historyExpired` if transactions after the token were deleted, `otherHistory` if the token
   ///   is of another store, or of a copy of this one that has gone on by itself; `unsupported` as ``historyToken()``.
@@ -48,9 +48,8 @@ extension PersistentContainer {
   public func history(since token: HistoryToken? = nil, limit: Int = .max) throws -> [HistoryTransaction] {
     try core.withHistory { connection in
       var found: [HistoryTransaction] = []
-      let start = try token?.position ?? connection.firstPosition()
       let origin = (core.store as? any HistoryStore)?.origin ?? 0
-      try connection.history(after: start, atMost: max(0, limit)) { entry in
+      try connection.history(after: token?.position, atMost: max(0, limit)) { entry in
         found.append(try HistoryTransaction(entry, core.runtime, origin: origin))
       }
       return found

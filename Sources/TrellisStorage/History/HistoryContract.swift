@@ -91,12 +91,11 @@ package protocol HistoryConnection: StoreConnection {
   /// - Throws: ``StoreError``: `unsupported` if the store records no history, `historyExpired` if the moment is before
   ///   the first transaction that is kept.
   func position(of moment: HistoryMoment) throws -> HistoryPosition
-  /// The position before the first transaction that is kept.
-  func firstPosition() throws -> HistoryPosition
   /// Reads the transactions after a position, in the order of their commits.
   ///
+  /// - Parameter position: the position; nil for all transactions that are kept.
   /// - Throws: ``StoreError``: `historyExpired`, `otherHistory` or `unsupported`; errors of `body`.
-  func history(after position: HistoryPosition, atMost count: Int, _ body: (HistoryEntry) throws -> Void) throws
+  func history(after position: HistoryPosition?, atMost count: Int, _ body: (HistoryEntry) throws -> Void) throws
   /// The transaction with a number; nil if it is not kept.
   func entry(number: Int64) throws -> HistoryEntry?
   /// Reads the rows that an object had: first the former ones, each with the number of the transaction that replaced it,
@@ -120,6 +119,12 @@ package enum HistoryError {
     StoreError(
       .historyExpired, "The history of \(store) does not reach back that far.",
       remedy: "Begin with all objects, and go on from the present position.")
+  }
+
+  package static func hidden(_ store: String) -> StoreError {
+    StoreError(
+      .historyExpired, "Another program has written to \(store) since, and its writes are known together only.",
+      remedy: "Show the store as of a transaction before them or after them.")
   }
 
   package static func other(_ store: String) -> StoreError {

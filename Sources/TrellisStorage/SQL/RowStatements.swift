@@ -427,9 +427,19 @@ package struct PairStatements {
 package enum ExternalStatements {
   /// Statements that read the texts that refer to files, one for each column with external storage.
   package static func references(_ model: Model) -> [String] {
+    references(model) { SQLName.quoted(model.entities[$0].name) }
+  }
+
+  /// Statements that read the texts that refer to files in former rows.
+  package static func formerReferences(_ model: Model) -> [String] {
+    let plan = HistoryPlan(model)
+    return references(model) { root in plan.entities[root].flatMap { $0.hasValues ? $0.past : nil } }
+  }
+
+  private static func references(_ model: Model, _ table: (_ root: Int) -> String?) -> [String] {
     var statements: [String] = []
     for entity in model.entities {
-      let table = SQLName.quoted(model.entities[entity.root].name)
+      guard let table = table(entity.root) else { continue }
       for column in entity.columns[entity.firstOwnColumn...] where entity.isExternal(column) {
         let name = SQLName.quoted(column.name)
         statements.append("SELECT DISTINCT \(name) FROM \(table) WHERE typeof(\(name)) = 'text'")

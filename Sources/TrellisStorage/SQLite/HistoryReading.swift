@@ -46,11 +46,6 @@ extension SQLiteConnection {
     }
   }
 
-  func firstPosition() throws -> HistoryPosition {
-    if try firstNumber() <= 1 { return try beginning() }
-    return try readPosition(.firstPosition, HistoryPlan.first) ?? beginning()
-  }
-
   private func beginning() throws(StoreError) -> HistoryPosition {
     HistoryPosition(identity: try recorded().identity, number: 0, time: 0, part: 0)
   }
@@ -85,12 +80,14 @@ extension SQLiteConnection {
 
 extension SQLiteConnection {
   /// - Throws: ``StoreError``: `unsupported`, `historyExpired`, `otherHistory`; errors of `body`.
-  func history(after position: HistoryPosition, atMost count: Int, _ body: (HistoryEntry) throws -> Void) throws {
+  func history(after position: HistoryPosition?, atMost count: Int, _ body: (HistoryEntry) throws -> Void) throws {
     var matches: [Int64: ModelMatch?] = [:]
     var entries: [(entry: HistoryEntry, model: Int64)] = []
     // All statements read the same moment.
     try reading {
-      try readEntries(from: firstNumber(after: position), atMost: count) { entries.append(($0, $1)) }
+      try readEntries(from: position.map { try firstNumber(after: $0) } ?? 0, atMost: count) {
+        entries.append(($0, $1))
+      }
       for (_, model) in entries where matches[model] == nil { matches[model] = .some(try match(of: model)) }
     }
     for (var entry, model) in entries {
@@ -241,12 +238,8 @@ extension LeasingConnection: HistoryConnection {
     try leased { connection in try connection.reading { try connection.position(of: moment) } }
   }
 
-  package func firstPosition() throws -> HistoryPosition {
-    try leased { connection in try connection.reading { try connection.firstPosition() } }
-  }
-
   package func history(
-    after position: HistoryPosition, atMost count: Int, _ body: (HistoryEntry) throws -> Void
+    after position: HistoryPosition?, atMost count: Int, _ body: (HistoryEntry) throws -> Void
   ) throws {
     try leased { try $0.history(after: position, atMost: count, body) }
   }

@@ -271,28 +271,15 @@ enum Metadata {
 
   // MARK: Keys
 
-  /// Reserves keys permanently, in a transaction of its own unless one is open.
-  static func reserve(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
-    if trellis_sqlite3_get_autocommit(database.handle) == 0 { return try take(count, in: database) }
-    try database.execute("BEGIN IMMEDIATE", doing: "reserve keys")
-    do throws(StoreError) {
-      let taken = try take(count, in: database)
-      try database.execute("COMMIT", doing: "reserve keys")
-      return taken
-    } catch {
-      try? database.execute("ROLLBACK", doing: "reserve keys")
-      throw error
-    }
-  }
-
   /// Checks that keys can be reserved, without writing.
   static func rehearseReserving(_ count: Int64, in database: Database) throws(StoreError) {
     try database.execute("BEGIN IMMEDIATE", doing: "reserve keys")
     defer { try? database.execute("ROLLBACK", doing: "reserve keys") }
-    _ = try take(count, in: database)
+    _ = try reserve(count, in: database)
   }
 
-  private static func take(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
+  /// Reserves keys permanently, inside a write transaction.
+  static func reserve(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
     let next = try nextKey(in: database)
     let (end, overflow) = next.addingReportingOverflow(count)
     guard !overflow else { throw KeyReservation.exhausted(database.path) }

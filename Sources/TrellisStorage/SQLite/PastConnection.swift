@@ -124,7 +124,8 @@ extension SQLiteConnection {
   ///
   /// - Throws: ``StoreError``: `historyExpired`, `otherHistory`.
   func checkShown(_ position: HistoryPosition) throws {
-    _ = try firstNumber(after: position)
+    // Later writes of other programs that count as the same transaction hide the moment between them.
+    guard try firstNumber(after: position) != position.number else { throw HistoryError.hidden(setup.path) }
     if try Metadata.firstValues(in: database) > position.number { throw HistoryError.expired(setup.path) }
   }
 }

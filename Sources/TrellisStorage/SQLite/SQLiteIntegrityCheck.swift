@@ -81,6 +81,12 @@ struct FileCheck {
           .indexDiffers, "\(part.name), a part of the search index, is missing or was made in another way.",
           repair: "Open the store for writing, which makes the index anew."))
     }
+    for part in setup.history?.plan.parts ?? [] where present[part.name] != part.statement {
+      try note(
+        StoreFinding(
+          .indexDiffers, "\(part.name), a part of the history, is missing or was made in another way.",
+          repair: "Open the store for writing, which makes it anew. Former values that are gone do not come back."))
+    }
     // Another model with the same storage layout has different declared indexes.
     let isBehind = try Metadata.head(of: database).checksum != .text(model.checksum)
     var parts = CheckStatements(model).parts

@@ -145,7 +145,11 @@ extension SQLiteStore {
     }
     // The write-ahead log keeps the order of transactions: a durable save of an object with such a key makes the
     // reservation durable, too.
-    return try with(.relaxed, database) { () throws(StoreError) in try Metadata.reserve(count, in: database) }
+    return try with(.relaxed, database) { () throws(StoreError) in
+      try connection.committing(doing: "reserve keys") { () throws(StoreError) in
+        try Metadata.reserve(count, in: database)
+      }
+    }
   }
 
   package func returnKeys(_ unused: Range<Int64>) {
@@ -260,7 +264,12 @@ extension Database {
   /// The external contents that rows refer to.
   fileprivate func externalContents(_ model: Model) throws(StoreError) -> Set<ContentDigest> {
     var contents: Set<ContentDigest> = []
-    for text in ExternalStatements.references(model) {
+    var texts = ExternalStatements.references(model)
+    // The history is that of the file's model, which may be newer than the program's.
+    if try Metadata.head(of: self).hasHistory {
+      texts += ExternalStatements.formerReferences(try Metadata.storedModel(in: self))
+    }
+    for text in texts {
       let statement = try prepare(text)
       defer { _ = trellis_sqlite3_finalize(statement.pointer) }
       while try step(statement.pointer, doing: "collect files") {

@@ -167,9 +167,14 @@ final class CommitLedger: Sendable {
 
   private let state = Locked(State())
 
-  /// Sets the counter, which belongs to the connection that stays open until ``close()``.
+  /// Sets the counter, which belongs to the connection that stays open until ``close()``. Other writers' commits count
+  /// from now on.
   func follow(_ counter: UnsafeRawPointer) {
-    state.withLock { if !$0.isClosed { $0.counter = counter } }
+    state.withLock { state in
+      if state.isClosed { return }
+      state.counter = counter
+      if state.expected == nil { state.expected = trellis_sqlite_read_counter(counter) }
+    }
   }
 
   /// Called before the first connection is closed, because the counter's memory is freed with it.
@@ -215,6 +220,26 @@ extension SQLiteConnection {
   var commitCount: UInt32? {
     if let commitCounter { return trellis_sqlite_read_counter(commitCounter) }
     return findCounter().map { trellis_sqlite_read_counter($0) }
+  }
+
+  /// Runs a closure in a transaction of its own that others need not notice, unless one is open.
+  func committing<Result>(
+    doing: String, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    guard trellis_sqlite3_get_autocommit(database.handle) != 0 else { return try body() }
+    try database.execute("BEGIN IMMEDIATE", doing: doing)
+    do throws(StoreError) {
+      let result = try body()
+      let count = commitCount
+      if let count { setup.ledger.willCommit(at: count) }
+      defer { if count != nil { setup.ledger.didEnd() } }
+      try database.execute("COMMIT", doing: doing)
+      if let count { setup.watch.didCommit(at: count) }
+      return result
+    } catch {
+      try? database.execute("ROLLBACK", doing: doing)
+      throw error
+    }
   }
 
   @inline(never) private func findCounter() -> UnsafeRawPointer? {
