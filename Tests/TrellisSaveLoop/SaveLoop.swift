@@ -15,7 +15,8 @@ struct SaveLoop {
 
   /// - Returns: how often this writer has saved, this time included.
   func save() throws -> Int64 {
-    try context.saveRetrying(atMost: .max) {
+    context.author = writer
+    return try context.saveRetrying(atMost: .max) {
       let number = try raise(writer)
       _ = try raise(Self.shared)
       let parent = Parent(in: context, writer: writer, number: number)

@@ -37,6 +37,7 @@ import TrellisTestSupport
         #expect(found >= least && found <= most, "cycle \(cycle): \(writer) told \(least), found \(found)")
       }
       #expect(try copy.findings() == [], "cycle \(cycle)")
+      #expect(try copy.historyFaults(picture) == [], "cycle \(cycle)")
       before = picture.counters
       saves = picture.saves(of: SaveLoop.shared)
       if cycle % 100 == 99 { print("\(kind): killed \(cycle + 1) times, \(saves) saves, none lost") }

@@ -64,6 +64,37 @@ struct LoopFile {
     return try container.check().map { "\($0)" }
   }
 
+  /// What is wrong with the history of a SQLite file: each save is a transaction, in the order of the commits, and the
+  /// store as of each of them is as it was.
+  func historyFaults(_ picture: LoopPicture) throws -> [String] {
+    guard kind == .sqlite else { return [] }
+    let container = try open(.relaxed)
+    defer { container.close() }
+    let transactions = try container.history()
+    var faults: [String] = []
+    let count = picture.saves(of: SaveLoop.shared)
+    if transactions.map(\.token.transaction) != Array(1...max(1, count)).filter({ $0 <= count }) {
+      faults.append("\(transactions.count) transactions for \(count) saves")
+    }
+    for (writer, saves) in picture.counters where writer != SaveLoop.shared {
+      let told = transactions.count { $0.author == writer }
+      if told != saves { faults.append("\(told) transactions for \(saves) saves of \(writer)") }
+    }
+    for transaction in transactions where !transaction.isComplete || transaction.changes(of: Child.self).count < 2 {
+      faults.append("transaction \(transaction.token.transaction) does not tell all")
+    }
+    for transaction in transactions.shuffled().prefix(5) {
+      let past = try container.newContext(asOf: transaction.token)
+      let shared = try past.first(Counter.where { $0.name == SaveLoop.shared })?.value ?? 0
+      let children = try past.count(Child.all)
+      let parents = try past.count(Parent.all)
+      if shared != transaction.token.transaction || children != 2 * parents {
+        faults.append("as of \(transaction.token.transaction): \(shared) saves, \(children) children of \(parents)")
+      }
+    }
+    return faults
+  }
+
   private func loopPictureOfDocument() throws -> LoopPicture {
     let document = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
     let objects = document["entities"] as? [String: [[String: Any]]] ?? [:]
