@@ -27,8 +27,14 @@ let package = Package(
     .executableTarget(name: "bench-sqlite", dependencies: ["Workload", "CSQLite3"], swiftSettings: settings),
     .executableTarget(name: "bench-grdb", dependencies: ["Workload", grdb], swiftSettings: settings),
     .target(name: "BenchModel", dependencies: [trellis], swiftSettings: settings, plugins: generating),
+    .target(name: "HistoryModel", dependencies: ["BenchModel", trellis], swiftSettings: settings),
     .executableTarget(
-      name: "bench-trellis", dependencies: ["Workload", "BenchModel", trellis, trellisJSON], swiftSettings: settings),
+      name: "bench-trellis", dependencies: ["Workload", "BenchModel", "HistoryModel", trellis, trellisJSON],
+      swiftSettings: settings),
+
+    // What a history takes and gives. The rows of writes are those of bench-trellis with BENCH_HISTORY.
+    .executableTarget(
+      name: "bench-history", dependencies: ["BenchModel", "HistoryModel", "CSQLite3", trellis], swiftSettings: settings),
 
     // What a fetch costs beside what SQLite does for it.
     .executableTarget(name: "fetch-overhead", dependencies: ["BenchModel", trellis], swiftSettings: settings),

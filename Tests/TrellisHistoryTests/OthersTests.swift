@@ -6,7 +6,7 @@ import TrellisTestSupport
 
 /// The saves of other processes and containers, whose changes the history tells.
 @Suite("Saves of others, with a history") struct OthersTests {
-  @Test("The stream of saves lists the changes of another container", .timeLimit(.minutes(2)))
+  @Test("The stream of saves lists the changes of another container", .timeLimit(.minutes(20)))
   func stream() async throws {
     let mine = try Notebook()
     let theirs = try Notebook(folder: mine.folder)
@@ -32,7 +32,7 @@ import TrellisTestSupport
     #expect(saves[2].deleted(of: Label.self) == [label])
   }
 
-  @Test("Own saves and writes of other programs come as before", .timeLimit(.minutes(2)))
+  @Test("Own saves and writes of other programs come as before", .timeLimit(.minutes(20)))
   func own() async throws {
     let notebook = try Notebook()
     let stream = notebook.container.saves
@@ -47,7 +47,7 @@ import TrellisTestSupport
     #expect(saves[0].inserted(of: Label.self) == [label])
   }
 
-  @Test("A container that only reads notices the first write of another", .timeLimit(.minutes(2)))
+  @Test("A container that only reads notices the first write of another", .timeLimit(.minutes(20)))
   func firstWrite() async throws {
     let model = #"{ "model": "Shop", "entities": { "Item": { "attributes": { "name": "string" } } } }"#
     let mine = try DynamicShop(model)
@@ -93,7 +93,7 @@ import TrellisTestSupport
     #expect(try context.object(with: first) == nil)
   }
 
-  @Test("A list follows the saves of another container", .timeLimit(.minutes(2)))
+  @Test("A list follows the saves of another container", .timeLimit(.minutes(20)))
   @MainActor func live() async throws {
     let mine = try Notebook()
     let theirs = try Notebook(folder: mine.folder)

@@ -170,15 +170,48 @@ import TrellisTestSupport
     #expect(try again.container.check().isEmpty)
   }
 
+  @Test("Files of external data stay as long as former values refer to them") func externalFiles() throws {
+    let folder = try TestFolder()
+    func open() throws -> PersistentContainer {
+      try PersistentContainer(model: .album, store: .sqlite(at: folder.file("store.sqlite"), filesAbove: 100))
+    }
+    func files() throws -> Int {
+      let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path("store.sqlite.external"))
+      return names.count { !$0.hasPrefix(".") && $0.count > 30 }
+    }
+    var container = try open()
+    let context = container.newContext()
+    let picture = Picture(in: context, data: Data(repeating: 1, count: 1_000))
+    try context.save()
+    let then = try container.historyToken()
+    picture.data = Data(repeating: 2, count: 1_000)
+    try context.save()
+    try context.delete(picture)
+    try context.save()
+    container.close()
+    container = try open()
+    #expect(try container.collectExternalFiles() == 0)
+    #expect(try files() == 2)
+    let past = try container.newContext(asOf: then)
+    #expect(try past.fetch(Picture.all).map(\.data) == [Data(repeating: 1, count: 1_000)])
+    _ = try container.deleteHistory(before: Date.distantFuture)
+    container.close()
+    container = try open()
+    _ = try container.collectExternalFiles()
+    #expect(try files() == 0)
+  }
+
   @Test("A damaged record is an error that names its transaction") func damage() throws {
     let notebook = try Notebook()
     try notebook.save { _ = Label(in: $0, name: "red") }
     let start = try notebook.container.historyToken()
     try notebook.save { _ = Label(in: $0, name: "blue") }
-    for damage in ["x'0100FF'", "x'02'", "x''", "x'010000FFFFFFFFFFFFFFFFFF7F'", "x'0100F8FFFF0301'", "x'01000005'"] {
+    for damage in ["x'0100FF'", "x'00'", "x''", "x'010000FFFFFFFFFFFFFFFFFF7F'", "x'0100F8FFFF0301'", "x'01000005'"] {
       try notebook.other.run("UPDATE \"_history\" SET \"changes\" = \(damage) WHERE \"number\" = 2")
       expect(.damaged) { _ = try notebook.news(since: start) }
     }
+    try notebook.other.run("UPDATE \"_history\" SET \"changes\" = x'0200' WHERE \"number\" = 2")
+    expect(.newerFormat) { _ = try notebook.news(since: start) }
     try notebook.other.run("UPDATE \"_history\" SET \"model\" = 77 WHERE \"number\" = 2")
     expect(.damaged) { _ = try notebook.news(since: start) }
   }

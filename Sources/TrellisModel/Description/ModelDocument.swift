@@ -372,7 +372,7 @@ extension ModelDescription {
   /// of Fowler, Noll and Vo.
   ///
   /// - Complexity: linear in the length of the JSON text.
-  package var checksum: String { Self.checksum(ofText: canonicalJSON().utf8) }
+  public var checksum: String { Self.checksum(ofText: canonicalJSON().utf8) }
 
   /// The checksum of a model with this canonical text, which may have been written by another version of Trellis.
   package static func checksum(ofText text: some Sequence<UInt8>) -> String {

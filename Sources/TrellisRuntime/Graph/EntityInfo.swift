@@ -10,7 +10,7 @@ public struct ObjectModel: Sendable {
   /// The model as declared in its file.
   public let description: ModelDescription
   /// The class of each entity, in the model's order.
-  let types: [ManagedObject.Type]
+  @_spi(Generated) public let types: [ManagedObject.Type]
   /// The checksum of the description, computed when the code was generated.
   package let checksum: String
 
@@ -148,7 +148,7 @@ final class RuntimeModel: Sendable {
   /// The cascades that stores can perform.
   private let storeCascades: [RelationshipNumber: StoreCascade]
   /// The classes by entity number, for the creation of objects from rows.
-  let types: [ManagedObject.Type]
+  @_spi(Generated) public let types: [ManagedObject.Type]
 
   init(_ objectModel: ObjectModel) throws {
     let model = try Model(objectModel.description, checksum: objectModel.checksum)

@@ -109,6 +109,17 @@ public enum HistoryChange<ID: Hashable & Sendable>: Sendable {
   }
 }
 
+extension HistoryChange: CustomStringConvertible {
+  /// What happened to which object: `updated Tag#3: name, color`.
+  public var description: String {
+    switch self {
+    case .inserted(let id): "inserted \(id)"
+    case .updated(let id, let properties): "updated \(id): \(properties.joined(separator: ", "))"
+    case .deleted(let id, _): "deleted \(id)"
+    }
+  }
+}
+
 /// The values that the history keeps of a deleted object: those of the attributes with `keepInHistory`.
 public struct Tombstone: Sendable {
   private var values: [String: StoredValue] = [:]

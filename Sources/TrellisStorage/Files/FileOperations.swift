@@ -269,8 +269,10 @@ package struct StoreFeatures: Hashable, Sendable {
   package static let models = "models"
   /// The file has a history, which each write has to be recorded in.
   package static let history = "history"
-  /// The features that this version of Trellis knows.
-  package static let known = StoreFeatures(compatible: [models], readOnlyCompatible: [history])
+  /// The features that this version of Trellis knows of every kind of store.
+  package static let known = StoreFeatures(compatible: [models])
+  /// The features that this version of Trellis knows of SQLite files.
+  package static let knownOfSQLite = StoreFeatures(compatible: [models], readOnlyCompatible: [history])
 
   package var isEmpty: Bool { compatible.isEmpty && readOnlyCompatible.isEmpty && incompatible.isEmpty }
 
@@ -286,8 +288,10 @@ package struct StoreFeatures: Hashable, Sendable {
   }
 
   /// The error that forbids writing to the file; nil if writing is allowed.
-  package func refusalOfWrites(to name: String) -> StoreError? {
-    let unknown = readOnlyCompatible.subtracting(Self.known.readOnlyCompatible)
+  ///
+  /// - Parameter known: the features that are known of this kind of store.
+  package func refusalOfWrites(to name: String, knowing known: StoreFeatures = .known) -> StoreError? {
+    let unknown = readOnlyCompatible.subtracting(known.readOnlyCompatible)
     if unknown.isEmpty { return nil }
     return StoreError(
       .readOnly,

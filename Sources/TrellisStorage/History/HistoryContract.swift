@@ -39,6 +39,11 @@ package struct HistoryEntry: Sendable {
   /// - Complexity: linear in the number of changes.
   package func changes(in model: Model) throws(StoreError) -> RecordedChanges? {
     guard let record else { return nil }
+    if let format = record.first, format > ChangeRecord.format {
+      throw StoreError(
+        .newerFormat, "A newer version of Trellis wrote transaction \(position.number) of the history of \(store).",
+        remedy: "Update Trellis in this program.")
+    }
     let changes: RecordedChanges
     do throws(DamagedRecord) { changes = try RecordedChanges(record) } catch { throw damaged }
     let translated = match.map { changes.translated(by: $0) } ?? changes

@@ -307,8 +307,8 @@ package final class LeasingConnection: StoreConnection {
     if let lent { release(lent, wasPinned: true) }
   }
 
-  /// Needs no connection: all connections and processes share the memory of the commit counter.
-  package func hasExternalChanges() -> Bool { store.setup.ledger.look() }
+  /// Needs no connection as long as there are none: all connections and processes share the memory of the commit counter.
+  package func hasExternalChanges() -> Bool { store.setup.ledger.look() && !store.isMigratedByOthers }
 
   // MARK: Calls
 

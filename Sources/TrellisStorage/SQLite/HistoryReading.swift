@@ -72,7 +72,7 @@ extension SQLiteConnection {
     }
     guard found.time == position.time, found.part >= position.part else { throw HistoryError.other(setup.path) }
     // Other programs have written since, under the same number.
-    return found.part > position.part ? position.number : position.number + 1
+    return found.part > position.part ? position.number : position.number &+ 1
   }
 }
 
@@ -158,7 +158,7 @@ extension SQLiteConnection {
       guard try recorded().identity == position.identity else { throw HistoryError.other(setup.path) }
       let last = try lastPosition()?.number ?? 0
       let first = min(position.number, last)
-      count = max(0, Int(first - (try firstNumber())))
+      count = max(0, Int(clamping: first.subtractingReportingOverflow(try firstNumber()).partialValue))
       try deleteHistory(before: first, pastRows: .max / 2)
     }
     return count

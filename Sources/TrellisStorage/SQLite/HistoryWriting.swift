@@ -67,9 +67,6 @@ final class HistoryWriter {
     changedRows = 0
   }
 
-  /// Notes that rows changed that are not listed.
-  func noteMigration() { recorder.flags.insert(.isMigration) }
-
   // MARK: Changes
 
   private func isRecorded(_ entity: Int) -> Bool {
@@ -192,6 +189,12 @@ extension SQLiteConnection {
     }
   }
 
+  /// Notes that rows change without being listed, and that former values begin after them.
+  func noteUnlistedChanges(_ history: HistoryWriter) throws(StoreError) {
+    history.recorder.flags.insert(.isMigration)
+    if history.plan.hasValues { try Metadata.setFirstValues(transactionNumber(history), in: database) }
+  }
+
   /// Notes the references that are about to be cleared, and keeps their rows.
   func noteCleared(_ references: SaveRequest.ClearedReferences, _ history: HistoryWriter) throws {
     let relationship = references.relationship
@@ -256,7 +259,7 @@ extension SQLiteConnection {
   /// The number that the transaction in progress gets.
   private func transactionNumber(_ history: HistoryWriter) throws(StoreError) -> Int64 {
     if let number = history.number { return number }
-    let number = (try lastPosition()?.number ?? 0) + 1
+    let number = (try lastPosition()?.number ?? 0) &+ 1
     history.number = number
     return number
   }
@@ -315,15 +318,17 @@ extension SQLiteConnection {
     var first: Int64?
     let statement = try statement(.oldestHistory, 0) { HistoryPlan.oldest }
     try database.check(trellis_sqlite3_bind_int64(statement.pointer, 1, Self.purgedTogether), doing: "bind a limit")
-    let oldestTime = limit.days.map { QueryClock.now &- Int64($0) &* 86_400_000_000 } ?? .min
-    let oldestNumber = limit.transactions.map { last.number &- Int64($0) } ?? .min
+    // A hundred million days are more than any time has.
+    let oldestTime = limit.days.map { QueryClock.now - Int64(min($0, 100_000_000)) * 86_400_000_000 } ?? .min
+    let oldestNumber =
+      limit.transactions.map { last.number.subtractingReportingOverflow(Int64($0)).partialValue } ?? .min
     do {
       defer { _ = trellis_sqlite3_reset(statement.pointer) }
       while try database.step(statement.pointer, doing: "read the history") {
         let number = trellis_sqlite3_column_int64(statement.pointer, 0)
         let time = trellis_sqlite3_column_int64(statement.pointer, 1)
         guard time < oldestTime || number <= oldestNumber, number < last.number else { break }
-        first = number + 1
+        first = number &+ 1
       }
     }
     if let first { try deleteHistory(before: first, pastRows: Int64(rows)) }

@@ -108,6 +108,16 @@ package final class SQLiteStore: Store {
     return connection
   }
 
+  /// Whether another program has migrated the file. Nothing can be read then, so what is in memory is all there is.
+  var isMigratedByOthers: Bool {
+    do throws(StoreError) {
+      giveBack(try take())
+      return false
+    } catch {
+      return error.code == .migratedByOthers
+    }
+  }
+
   func giveBack(_ connection: SQLiteConnection) {
     let isClosed = pool.giveBack(connection)
     // SQLite leaves the log of a moved file, and another file that has replaced it would be read with this log.

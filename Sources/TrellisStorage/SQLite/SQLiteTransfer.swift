@@ -80,7 +80,7 @@ extension SQLiteConnection {
       try setup.mark(database)
       try writing(by: nil) {
         try loadRows(lineage, body)
-        history?.noteMigration()
+        if let history { try noteUnlistedChanges(history) }
       }
     } catch {
       try endLoading()
@@ -108,6 +108,12 @@ extension SQLiteConnection {
           .unsupported, "\(setup.path) has objects already, and rows are loaded into an empty store only.",
           remedy: "Load them into a new file.")
       }
+    }
+    // Its records refer to models that the loaded ones replace.
+    if history != nil, try lastPosition() != nil {
+      throw StoreError(
+        .unsupported, "\(setup.path) had objects, which its history tells, and rows are loaded into a new store only.",
+        remedy: "Load them into a new file.")
     }
     let indexes = LaterIndexes(model)
     for name in indexes.names { try database.execute("DROP INDEX IF EXISTS \(name)", doing: "load rows") }

@@ -162,8 +162,10 @@ struct StoreOpening {
     let fit = try Metadata.fit(of: model, head, in: database)
     guard case .fits(let checksum) = fit,
       try Metadata.need(of: model, options.migration, head, fit, in: database) == nil
-    else { return .formerModel(head.features.refusalOfWrites(to: path)) }
-    if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path) { return .onlyReadable(refusal) }
+    else { return .formerModel(head.features.refusalOfWrites(to: path, knowing: .knownOfSQLite)) }
+    if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path, knowing: .knownOfSQLite) {
+      return .onlyReadable(refusal)
+    }
     let isSameModel = TextBytes.areEqual(checksum, model.checksum)
     var fileModel = StoreSetup.FileModel(checksum: checksum, hasLineage: head.hasModels)
     // A model that the file had earlier must not replace its newer model.

@@ -109,7 +109,7 @@ import TrellisTestSupport
       #expect(try words("compatible") == ["models sparkle"])
     }
 
-    try set("readOnlyCompatible", "history time-travel")
+    try set("readOnlyCompatible", "branches time-travel")
     do {
       let before = try Data(contentsOf: url)
       let store = try open(model)
@@ -118,7 +118,7 @@ import TrellisTestSupport
       _ = try store.reserveKeys(1)
       let error = try #require(throws: StoreError.self) { try insert(3, store, model) }
       #expect(error.code == .readOnly)
-      #expect(error.message.contains("history, time-travel"))
+      #expect(error.message.contains("branches, time-travel"))
       store.close()
       #expect(try Data(contentsOf: url) == before)
     }

@@ -33,6 +33,9 @@ public struct Settings {
   /// Whether a switch of the environment is on.
   public func isOn(_ name: String) -> Bool { environment[name] == "1" }
 
+  /// What a variable of the environment says.
+  public func word(_ name: String) -> String? { environment[name] }
+
   func wants(_ workload: Workload) -> Bool { workloads.isEmpty || workloads.contains(workload.rawValue) }
 
   /// Whether the plan fits this process.

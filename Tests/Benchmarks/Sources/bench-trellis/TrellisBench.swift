@@ -1,5 +1,6 @@
 import BenchModel
 import Foundation
+import HistoryModel
 import Trellis
 import TrellisJSON
 import Workload
@@ -8,9 +9,17 @@ import Workload
 struct TrellisBench: Participant {
   let settings: Settings
   let isMemory: Bool
+  private let model: ObjectModel
 
+  /// `BENCH_HISTORY` says what the store records about changes.
   init(_ settings: Settings) {
     self.settings = settings
+    model =
+      switch settings.word("BENCH_HISTORY") {
+      case "changes": .bench(.changes)
+      case "values": .bench(.values)
+      default: .bench
+      }
     isMemory = settings.isOn("BENCH_MEMORY_STORE")
   }
 
@@ -20,9 +29,9 @@ struct TrellisBench: Participant {
   func store(at path: String, kind: Plan.StoreKind, isNew: Bool) -> TrellisStore {
     let file = URL(fileURLWithPath: path), durability: Durability = settings.isDurable ? .durable : .relaxed
     return switch isMemory ? .memory : kind {
-    case .database: TrellisStore(.sqlite(at: file, durability: durability))
-    case .document: TrellisStore(.json(at: file, durability: durability))
-    case .memory: TrellisStore(.memory)
+    case .database: TrellisStore(.sqlite(at: file, durability: durability), model)
+    case .document: TrellisStore(.json(at: file, durability: durability), model)
+    case .memory: TrellisStore(.memory, model)
     }
   }
 
@@ -107,13 +116,17 @@ struct TrellisBench: Participant {
 /// A container that is opened when it is first used.
 final class TrellisStore: WorkloadStore {
   private let configuration: StoreConfiguration
+  private let model: ObjectModel
   private var opened: PersistentContainer?
 
-  init(_ configuration: StoreConfiguration) { self.configuration = configuration }
+  init(_ configuration: StoreConfiguration, _ model: ObjectModel) {
+    self.configuration = configuration
+    self.model = model
+  }
 
   func container() throws -> PersistentContainer {
     if let opened { return opened }
-    let container = try PersistentContainer(model: .bench, store: configuration)
+    let container = try PersistentContainer(model: model, store: configuration)
     opened = container
     return container
   }

@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+import Trellis
+import TrellisTestSupport
+
+@Suite("The guide to histories") final class HistoryGuideTests: GuideRun {
+  @Test("the samples print what the guide says")
+  func samples() throws {
+    let folder = try TestFolder()
+    let containers = try ["memos", "phone", "desktop"].map {
+      try PersistentContainer(model: .memos, store: .sqlite(at: folder.file("\($0).db")))
+    }
+    let (memos, phone, desktop) = (containers[0], containers[1], containers[2])
+
+    let start = try memos.historyToken()
+    let context = memos.newContext()
+    context.author = "editor"
+    let memo = Memo(in: context, title: "Tea")
+    try context.save()
+    memo.title = "Green tea"
+    memo.text = "3 minutes"
+    try context.save()
+    for transaction in try memos.history(since: start) {
+      print(transaction.author ?? "-", transaction.changes)
+    }
+
+    let seen = try memos.historyToken()
+    try context.delete(memo)
+    try context.save()
+    for change in try memos.history(since: HistoryToken(seen.description)).flatMap({ $0.changes(of: Memo.self) }) {
+      if case .deleted(_, let tombstone) = change {
+        print(
+          "deleted:", tombstone.value(of: "id", as: UUID.self) != nil,
+          tombstone.value(of: "title", as: String.self) ?? "not kept")
+      }
+    }
+
+    var phoneSeen = try phone.historyToken(), desktopSeen = try desktop.historyToken()
+    let phoneContext = phone.newContext()
+    let onPhone = Memo(in: phoneContext, title: "Tea")
+    try phoneContext.save()
+
+    func exchange() throws {
+      let next = try Exchange(source: phone, target: desktop).run(since: phoneSeen, targetSeen: desktopSeen)
+      desktopSeen = try Exchange(source: desktop, target: phone, winner: .target).run(
+        since: desktopSeen, targetSeen: phoneSeen)
+      phoneSeen = next
+    }
+
+    try exchange()
+    let desktopContext = desktop.newContext()
+    let onDesktop = try desktopContext.fetch(Memo.all)[0]
+    onDesktop.text = "3 minutes"
+    onDesktop.title = "Black tea"
+    try desktopContext.save()
+    onPhone.title = "Green tea"
+    try phoneContext.save()
+    try exchange()
+    for store in [phone, desktop] {
+      print(try store.newContext().fetch(Memo.all).map { "\($0.title), \($0.text)" })
+    }
+    print("left to tell:", try phone.history(since: phoneSeen).filter { $0.author != Exchange.author }.count)
+
+    let journal = phone.newContext()
+    let memo2 = Memo(in: journal, title: "Draft")
+    journal.author = "ada"
+    try journal.save()
+    let then = try phone.historyToken()
+    memo2.title = "Final"
+    journal.author = "eve"
+    try journal.save()
+    try journal.delete(memo2)
+    try journal.save()
+
+    let past = try phone.newContext(asOf: then)
+    print(try past.fetch(Memo.all.sorted { $0.title }).map(\.title))
+    for version in try phone.history(of: memo2.objectID) {
+      print(version.author ?? "-", version.values?.title ?? "deleted")
+    }
+
+    let count = try phone.deleteHistory(before: phoneSeen)
+    #expect(count > 0)
+
+    try expectPrinted(as: "History")
+  }
+
+  @Test("each sample stands in this test")
+  func compiled() throws {
+    #expect(try GuideText("History.md").samples(missingFrom: #filePath) == [])
+  }
+}
+
+/// Brings changes of one store into another.
+struct Exchange {
+  enum Winner { case source, target }
+
+  /// The author of what an exchange saves.
+  static let author = "exchange"
+
+  let source: PersistentContainer
+  let target: PersistentContainer
+  /// The store that keeps its value if both have changed the same property.
+  var winner = Winner.source
+
+  /// - Returns: the moment up to which the target knows the changes of the source.
+  func run(since seen: HistoryToken, targetSeen: HistoryToken) throws -> HistoryToken {
+    let kept = winner == .target ? try ownChanges(since: targetSeen) : [:]
+    let (here, there) = (source.newContext(), target.newContext())
+    there.author = Self.author
+    var last = seen
+    for transaction in try source.history(since: seen) {
+      last = transaction.token
+      // What came from the target does not go back.
+      if transaction.author == Self.author { continue }
+      for change in transaction.changes(of: Memo.self) {
+        switch change {
+        case .inserted(let id):
+          // An object that was deleted later is gone by now, and its delete comes later.
+          if let memo = try here.object(with: id) { try copy(memo, ["title", "text"], to: there, kept) }
+        case .updated(let id, let properties):
+          if let memo = try here.object(with: id) { try copy(memo, properties, to: there, kept) }
+        case .deleted(_, let tombstone):
+          guard let id = tombstone.value(of: "id", as: UUID.self) else { continue }
+          if let memo = try there.first(Memo.where { $0.id == id }) { try there.delete(memo) }
+        }
+      }
+    }
+    // Others may save to the target meanwhile. What is changed here wins, the rest is merged.
+    try there.save(mergePolicy: .objectTrump)
+    return last
+  }
+
+  private func copy(
+    _ memo: Memo, _ properties: [String], to there: ManagedObjectContext, _ kept: [UUID: Set<String>]
+  ) throws {
+    let id = memo.id
+    let copy = try there.first(Memo.where { $0.id == id }) ?? Memo(in: there, id: id, title: memo.title)
+    for property in properties where kept[id]?.contains(property) != true {
+      switch property {
+      case "title": copy.title = memo.title
+      case "text": copy.text = memo.text
+      default: break
+      }
+    }
+  }
+
+  /// The properties that the target has changed by itself.
+  private func ownChanges(since token: HistoryToken) throws -> [UUID: Set<String>] {
+    let context = target.newContext()
+    var found: [UUID: Set<String>] = [:]
+    for transaction in try target.history(since: token) where transaction.author != Self.author {
+      for case .updated(let id, let properties) in transaction.changes(of: Memo.self) {
+        if let memo = try context.object(with: id) { found[memo.id, default: []].formUnion(properties) }
+      }
+    }
+    return found
+  }
+}
