@@ -13,7 +13,7 @@ enum Rulebook {
     // Consistency of properties with each other and with their own rules.
     [
       Inverses.check, AttributeRulesCheck.check, StoredOnly.check, Defaults.check, Backfills.check,
-      AbstractEntities.check,
+      AbstractEntities.check, Histories.check,
     ],
     // Checks that rely on matching inverses.
     [

@@ -42,7 +42,8 @@ struct DescribedModel {
       ("unique", .list(entity.uniqueKeys.map { names($0.properties) })),
       ("indexes", .list(entity.indexes.map { .texts($0.spelling(in: entity)) })),
       ("fetchRequests", .rows(description.fetchRequests.map(json))),
-      ("hooks", .texts(description.hooks.map(\.rawValue))), ("json", description.json?.canonical ?? .verbatim("null")),
+      ("hooks", .texts(description.hooks.map(\.rawValue))), ("history", .text("\(model.history(of: entity.index))")),
+      ("json", description.json?.canonical ?? .verbatim("null")),
     ])
   }
 
@@ -58,7 +59,8 @@ struct DescribedModel {
       ("maxLength", .orNull(rules.maximumLength)), ("pattern", .orNull(rules.pattern)),
       ("unique", .flag(entity.uniqueKeys.contains { $0.properties == [attribute.index] })),
       ("transient", .flag(description.isTransient)), ("searchable", .flag(description.isSearchable)),
-      ("externalStorage", .flag(description.isExternal)), ("doc", .orNull(description.doc)),
+      ("externalStorage", .flag(description.isExternal)), ("keepInHistory", .flag(description.isKeptInHistory)),
+      ("doc", .orNull(description.doc)),
       ("json", description.json?.canonical(isRelationship: false) ?? .verbatim("null")),
     ])
   }

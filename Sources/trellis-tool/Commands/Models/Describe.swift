@@ -85,6 +85,8 @@ struct EntityTables {
     text += "\n"
     if let doc = description.doc { text += doc.onOneLine + "\n" }
     if let mapping { text += "JSON: \(mapping.text.onOneLine)\n" }
+    let history = model.history(of: entity.index)
+    if history != .off { text += "History: \(history)\n" }
     for (title, lines) in [
       ("Attributes", attributes), ("Relationships", relationships),
       ("Unique keys", uniqueKeys), ("Indexes", indexes), ("Full-text search", searchable), ("Fetch requests", requests),
@@ -191,6 +193,7 @@ extension Attribute {
     if description.isTransient { texts.append("transient") }
     if description.isSearchable { texts.append("searchable") }
     if description.isExternal { texts.append("external storage") }
+    if description.isKeptInHistory { texts.append("kept in history") }
     return texts
   }
 }
