@@ -39,7 +39,9 @@ public final class PersistentContainer: Sendable {
   ) throws {
     self.workers = Workers(workers)
     let runtime = try RuntimeModel(model)
-    core = try ContainerCore(runtime: runtime, store: store.open(runtime.model), log: log, errorHandler: onError)
+    let store = try store.open(runtime.model)
+    core = try ContainerCore(
+      runtime: runtime, store: store, news: HistoryFollower(store, runtime), log: log, errorHandler: onError)
   }
 
   /// Closes the store. A SQLite file is complete afterwards, without a write-ahead log next to it.

@@ -120,6 +120,13 @@ final class ChangeHub: Sendable {
 
 // MARK: - External change monitor
 
+/// What a store tells of the saves of other processes and containers.
+protocol SavesOfOthers: Sendable {
+  /// Passes on the saves since the last call, in the order of their commits. What cannot be known is passed on as unknown
+  /// changes.
+  func forEachNew(_ body: (SaveNotice) -> Void)
+}
+
 /// Detects writes to the store from outside the container, such as by another process.
 ///
 /// Every use of a context checks the store, which costs about as much as reading a number. While anything waits for
@@ -132,24 +139,25 @@ final class ExternalChangeMonitor: Sendable {
 
   private let hub: ChangeHub
   private let connect: @Sendable () throws -> any StoreConnection
-  /// Tells what others have changed; nil if the store records no history.
-  private let history: HistoryFollower?
+  /// Tells what others have changed; nil if the store does not record it.
+  private let news: (any SavesOfOthers)?
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "Trellis.ExternalChangeMonitor", qos: .utility)
 
   init(
-    _ hub: ChangeHub, following history: HistoryFollower?, connect: @escaping @Sendable () throws -> any StoreConnection
+    _ hub: ChangeHub, following news: (any SavesOfOthers)?,
+    connect: @escaping @Sendable () throws -> any StoreConnection
   ) {
     self.hub = hub
-    self.history = history
+    self.news = news
     self.connect = connect
   }
 
   /// Checks the store, and posts notices to all contexts if there are external changes.
   func look(through connection: (any StoreConnection)?) {
     guard connection?.hasExternalChanges() == true else { return }
-    guard let history else { return hub.post(.ofExternalChanges, from: nil) }
-    history.forEachNew { hub.post($0, from: nil) }
+    guard let news else { return hub.post(.ofExternalChanges, from: nil) }
+    news.forEachNew { hub.post($0, from: nil) }
   }
 
   /// Checks the store periodically until the returned watch is released or ended.

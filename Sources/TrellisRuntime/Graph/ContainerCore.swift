@@ -13,13 +13,14 @@ final class ContainerCore: Sendable {
   private let closed = Atomic(false)
   let errorHandler: @Sendable (ContextError) -> Void
 
+  /// - Parameter news: what the store tells of the saves of others; nil if it does not.
   init(
-    runtime: RuntimeModel, store: any Store, log: QueryLog?,
+    runtime: RuntimeModel, store: any Store, news: (any SavesOfOthers)?, log: QueryLog?,
     errorHandler: @escaping @Sendable (ContextError) -> Void
   ) throws {
     let hub = ChangeHub()
     self.hub = hub
-    externalChanges = ExternalChangeMonitor(hub, following: HistoryFollower(store, runtime)) { try store.connect() }
+    externalChanges = ExternalChangeMonitor(hub, following: news) { try store.connect() }
     self.log = log
     self.runtime = runtime
     self.store = store

@@ -42,7 +42,7 @@ public struct MigrationStep: Sendable {
       number: Version.number, released: Version._released, text: Version._text, target: current.checksum
     ) { stores in
       let core = try ContainerCore(
-        runtime: RuntimeModel(current), store: stores.current, log: .fromEnvironment,
+        runtime: RuntimeModel(current), store: stores.current, news: nil, log: .fromEnvironment,
         errorHandler: PersistentContainer.printProblem)
       defer { core.close() }
       let context = ManagedObjectContext(core: core)
