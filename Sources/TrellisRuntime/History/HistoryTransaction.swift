@@ -33,7 +33,7 @@ public struct HistoryTransaction: Sendable {
   /// another program than Trellis wrote to the file, or because of a migration.
   public var hasUnknownChanges: Bool { record?.flags.contains(.isMigration) ?? true }
 
-  /// The changed objects: each once, first those with changed values, in the order in which they were written.
+  /// The changed objects, each once. Their order means nothing.
   ///
   /// - Complexity: linear in the number of changes.
   public var changes: [HistoryChange<AnyObjectID>] {
