@@ -59,6 +59,60 @@ import TrellisTestSupport
     #expect(try past.fetch(Note.where { $0.text.matching("sea") }).count == 1)
   }
 
+  @Test("Sums, groups, windows, prefetches and trees are as they were") func queries() throws {
+    let notebook = try Notebook()
+    try notebook.save { context in
+      var parent: Folder?
+      for depth in 0..<30 {
+        let folder = Folder(in: context, title: "\(depth % 3)")
+        folder.parent = parent
+        parent = folder
+        for number in 0..<3 {
+          let note = Note(in: context, text: "\(depth) \(number)")
+          note.number = Int64(number)
+          folder.notes.append(note)
+        }
+      }
+    }
+    let then = try notebook.container.historyToken()
+    let present = notebook.container.newContext()
+    let picture = try Self.queries(present)
+    try notebook.save { context in
+      for folder in try context.fetch(Folder.all) {
+        folder.title += "x"
+        folder.notes.move(from: 0, to: 2)
+      }
+      for note in try context.fetch(Note.where { $0.number == 1 }) { try context.delete(note) }
+      try context.delete(try #require(try context.first(Folder.where { $0.parent == nil })))
+    }
+    #expect(try Self.queries(notebook.container.newContext()) != picture)
+    #expect(try Self.queries(notebook.container.newContext(asOf: then)) == picture)
+  }
+
+  private static func queries(_ context: ManagedObjectContext) throws -> [String] {
+    var lines: [String] = []
+    lines.append("\(try context.count(Note.where { $0.number > 0 && $0.folder.title == "1" }))")
+    lines.append("\(try context.count(Folder.where { $0.notes.count == 3 }))")
+    lines += try context.fetch(Note.all.sorted { $0.folder.title }.sorted { $0.text }.limit(7).offset(3)).map(\.text)
+    for folder in try context.fetch(Folder.all.prefetching { $0.notes }.sorted { $0.title }) {
+      lines.append("\(folder.title): \(folder.notes.map(\.text))")
+    }
+    var deepest = try context.first(Folder.where { $0.children.count == 0 })
+    while let folder = deepest {
+      lines.append(folder.title)
+      deepest = folder.parent
+    }
+    var top = try context.first(Folder.where { $0.parent == nil })
+    while let folder = top {
+      lines.append("\(folder.title) \(folder.children.count)")
+      top = folder.children.first
+    }
+    lines.append("\(try context.aggregate(Note.all) { $0.number.sum })")
+    lines += try context.grouped(Note.all, by: { $0.text }) { ($0.count, $0.number.sum) }.map { "\($0)" }
+    lines += try context.values(of: Note.where { $0.number == 2 }) { $0.text }.sorted()
+    return lines
+  }
+
   @Test("A context of the past saves nothing and sees no later saves") func readOnly() throws {
     let notebook = try Notebook()
     let label = try notebook.save { Label(in: $0, name: "red").objectID }

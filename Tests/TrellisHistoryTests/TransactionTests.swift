@@ -172,6 +172,55 @@ import TrellisTestSupport
     expect(.unsupported) { _ = try document.newContext(asOf: Date()) }
   }
 
+  @Test("Of an entity with very many properties, exactly the changed ones are told") func wide() throws {
+    let attributes = (0..<80).map { "\"a\($0)\": \"int64?\"" }.joined(separator: ", ")
+    let shop = try DynamicShop(
+      #"{ "model": "Shop", "history": true, "entities": { "Item": { "attributes": { "name": "string", \#(attributes) } } } }"#
+    )
+    let key = try shop.insert(name: "wide")
+    let other = try shop.insert(name: "other")
+    let start = try shop.container.historyToken()
+    let context = shop.container.newContext()
+    let item = try #require(try context.object("Item", key))
+    try item.set("a1", .integer(1))
+    try item.set("a70", .integer(2))
+    try item.set("a79", .integer(3))
+    try #require(try context.object("Item", other)).set("a75", .integer(3))
+    try context.save()
+    #expect(
+      try shop.container.history(since: start).map(\.lines) == [
+        ["updated Item#\(key) [a1 a70 a79]", "updated Item#\(other) [a75]"]
+      ])
+  }
+
+  @Test("Objects that exchange their unique keys are updated") func exchange() throws {
+    let notebook = try Notebook()
+    let (red, blue) = try notebook.save { context in
+      (Label(in: context, name: "red").objectID, Label(in: context, name: "blue").objectID)
+    }
+    let start = try notebook.container.historyToken()
+    try notebook.save { context in
+      try #require(try context.object(with: red)).name = "blue"
+      try #require(try context.object(with: blue)).name = "red"
+    }
+    #expect(Set(try notebook.news(since: start)[0].lines) == ["updated \(red) [name]", "updated \(blue) [name]"])
+    let past = try notebook.container.newContext(asOf: start)
+    #expect(try past.object(with: red)?.name == "red")
+  }
+
+  @Test("A child context's changes are told when its parent saves") func children() throws {
+    let notebook = try Notebook()
+    let start = try notebook.container.historyToken()
+    let parent = notebook.container.newContext()
+    parent.author = "parent"
+    let child = parent.newChildContext()
+    let label = Label(in: child, name: "red")
+    try child.save()
+    #expect(try notebook.news(since: start).isEmpty)
+    try parent.save()
+    #expect(try notebook.news(since: start).map(\.lines) == [["inserted \(label.objectID)"]])
+  }
+
   @Test("Entities without a history make a transaction incomplete") func mixed() throws {
     let folder = try TestFolder()
     let container = try PersistentContainer(model: .mixed, store: .sqlite(at: folder.file("store.sqlite")))
