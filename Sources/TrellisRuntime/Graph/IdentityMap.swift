@@ -42,9 +42,14 @@ struct IdentityMap: ~Copyable {
   /// Adds an object under a key, replacing any other.
   mutating func insert(_ object: ManagedObject, for key: Int64) {
     let tag = Self.tag(of: key)
-    let page = page(of: tag) ?? addPage(tag)
-    if page[Self.slot(of: key)] == nil { count += 1 }
-    page[Self.slot(of: key)] = object
+    let slot = (page(of: tag) ?? addPage(tag)) + Self.slot(of: key)
+    if slot.pointee == nil {
+      count += 1
+      // There is nothing to release.
+      slot.initialize(to: object)
+    } else {
+      slot.pointee = object
+    }
   }
 
   /// Removes a key.
