@@ -58,12 +58,23 @@ extension ManagedObject {
     }
   }
 
+  // These do not retain the row.
+
   /// Whether there is a row from before the first change since the last save.
   final var hasCommittedRow: Bool {
     switch notes {
     case .none, .list: false
     case .committed: true
     case .several(let extras): extras.committed != nil
+    }
+  }
+
+  /// Whether a copy is the row from before the first change since the last save.
+  final func isCommitted(_ copy: RowCopyBase) -> Bool {
+    switch notes {
+    case .none, .list: false
+    case .committed(let row): row === copy
+    case .several(let extras): extras.committed === copy
     }
   }
 

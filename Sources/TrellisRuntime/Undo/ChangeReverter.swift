@@ -100,7 +100,7 @@ private struct ChangeReverter {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
     object.announceAll()
-    let isCommitted = values.row === object.committedRow
+    let isCommitted = object.isCommitted(values.row)
     values.forEachMask { mask in
       object.restore(mask, from: values.row)
       // Committed values are no changes. The last bit may stand for several properties.
