@@ -39,6 +39,12 @@ struct IdentityMap: ~Copyable {
     page(of: Self.tag(of: key))?[Self.slot(of: key)]
   }
 
+  /// Whether there is an object with a key. It is not retained.
+  func contains(_ key: Int64) -> Bool {
+    guard let page = page(of: Self.tag(of: key)) else { return false }
+    return page[Self.slot(of: key)] != nil
+  }
+
   /// Adds an object under a key, replacing any other.
   mutating func insert(_ object: ManagedObject, for key: Int64) {
     let tag = Self.tag(of: key)

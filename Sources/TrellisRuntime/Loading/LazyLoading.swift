@@ -123,7 +123,7 @@ extension ObjectGraph {
     var missing: [Int64] = []
     for owner in siblings(of: object, relationship, loading: .rows) {
       guard let list = owner.list(of: relationship.property), list.isLoaded || owner === object else { continue }
-      for key in list.keys where map[key] == nil { missing.append(key) }
+      for key in list.keys where !map.contains(key) { missing.append(key) }
     }
     return missing.sortedWithoutRepeats
   }
@@ -200,7 +200,7 @@ extension ObjectGraph {
     try loadKeys(of: owners, relationship)
     var missing: [Int64] = []
     for owner in owners {
-      for key in list(of: owner, relationship).keys where map[key] == nil { missing.append(key) }
+      for key in list(of: owner, relationship).keys where !map.contains(key) { missing.append(key) }
     }
     guard !missing.isEmpty else { return }
     try loadObjects(
@@ -411,7 +411,7 @@ extension ObjectGraph {
       guard let sibling = map[sibling], !sibling.accessFlags.contains(.fault) else { continue }
       let reference = sibling._reference(relationship.property)
       // Adjacent siblings often share a partner: skipping repeats here keeps the sort below small.
-      if reference > 0 && reference != last && map[reference] == nil { wanted.append(reference) }
+      if reference > 0 && reference != last && !map.contains(reference) { wanted.append(reference) }
       last = reference
     }
     return wanted.sortedWithoutRepeats
@@ -514,7 +514,7 @@ extension ObjectGraph {
       let owners = objects.filter { $0.phase == .persistent && !list(of: $0, relationship).isLoaded }
       if !owners.isEmpty { try loadMembers(of: owners, relationship) }
     }
-    let missing = try partnerKeys(relationship, of: objects) { map[$0] == nil }
+    let missing = try partnerKeys(relationship, of: objects) { !map.contains($0) }
     if !missing.isEmpty {
       try loadObjects(missing, entity: relationship.destination, cameBy: objects.first.map { ($0, relationship) })
     }

@@ -142,8 +142,10 @@ extension ObjectGraph {
     let isKept = keys.count > 1 || batch.lazyLoading != .allowed || isChain
     let number = isKept ? batches.add(batch, keeping: map) : 0
     var objects: [ManagedObject] = []
-    try connection(reading: entity).rows(of: entity, keys: keys) { objects.append(try object(of: $0, batch: number)) }
-    batch.append(objects)
+    try connection(reading: entity).rows(of: entity, keys: keys) { row in
+      objects.append(try object(of: row, batch: number))
+      batch.append(row.key)
+    }
     if isChain, let relationship = cameBy?.relationship, !relationship.isToMany {
       try loadLevels(above: objects, relationship, batch, number)
     }
@@ -179,11 +181,6 @@ final class FetchBatch {
   private static let growth = 4
 
   func append(_ key: Int64) { keys.append(key) }
-
-  func append(_ objects: [ManagedObject]) {
-    keys.reserveCapacity(keys.count + objects.count)
-    for object in objects { keys.append(object._key) }
-  }
 
   /// The keys, from an object's position on, for which its relationship is loaded.
   func siblings(from key: Int64, of property: Int, loading load: SiblingLoad) -> ArraySlice<Int64> {

@@ -28,8 +28,10 @@ extension ObjectGraph {
     let batch = FetchBatch()
     batch.lazyLoading = rule
     let number = batches.add(batch, keeping: map)
-    try connection().fetch(request) { objects.append(try result($0, of: entity, batch: number)) }
-    batch.append(objects)
+    try connection().fetch(request) { row in
+      objects.append(try result(row, of: entity, batch: number))
+      batch.append(row.key)
+    }
     if objects.count < 2 && rule == .allowed { batches.remove(number) }
     return objects
   }
