@@ -456,6 +456,26 @@ extension ObjectGraph {
     return object.notedPartner(of: relationship.property) ?? 0
   }
 
+  /// The key of another partner of a to-one whose reference is stored in the partner's row: an object in the store, or
+  /// one that only this context knows; 0 for none.
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  func otherPartner(of object: ManagedObject, _ relationship: Relationship, than shown: Int64) throws -> Int64 {
+    guard let inverse = runtime.inverse(of: relationship) else { return 0 }
+    var stored: Int64 = 0
+    try loading(relationship) {
+      try connection(reading: relationship.destination).members(of: relationship.number, owners: [object._key]) {
+        _, row in
+        let partner = try self.object(of: row, batch: 0)
+        if row.key != shown && partner._reference(inverse.property) == object._key { stored = row.key }
+      }
+    }
+    guard let unknown = membersUnknownToStore(of: object._key, relationship).first(where: { $0 != shown }),
+      stored == 0 || map[unknown]?.hasOwnReference(inverse) == true
+    else { return stored }
+    return unknown
+  }
+
   /// The object and the siblings of its batch that one load includes.
   func siblings(
     of object: ManagedObject, _ relationship: Relationship, loading what: SiblingLoad = .members
