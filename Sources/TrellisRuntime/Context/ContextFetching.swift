@@ -13,7 +13,7 @@ extension ManagedObjectContext {
   ///   the number of the entity's objects if unsaved changes of other objects affect the predicate.
   public func fetch<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> [Columns.Object] {
     let objects = try graph.results(of: request.storeRequest(in: graph), request.rules)
-    if !request.prefetched.isEmpty { try graph.prefetch(request.prefetched, for: objects) }
+    if !request.terms.prefetched.isEmpty { try graph.prefetch(request.terms.prefetched, for: objects) }
     // Sound because arrays of class instances have one layout, and `result(_:of:batch:)` has checked that each object
     // belongs to the requested entity or a subentity. Their classes inherit from this one.
     return unsafeBitCast(objects, to: [Columns.Object].self)
@@ -26,7 +26,7 @@ extension ManagedObjectContext {
     var storeRequest = try request.storeRequest(in: graph)
     if storeRequest.limit ?? 1 > 1 || storeRequest.limit == nil { storeRequest.limit = 1 }
     let objects = try graph.results(of: storeRequest, request.rules)
-    if !request.prefetched.isEmpty { try graph.prefetch(request.prefetched, for: objects) }
+    if !request.terms.prefetched.isEmpty { try graph.prefetch(request.terms.prefetched, for: objects) }
     return objects.first as? Columns.Object
   }
 
@@ -47,7 +47,7 @@ extension ManagedObjectContext {
   ///
   /// - Throws: the same errors as ``fetch(_:)``.
   public func exists<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Bool {
-    try count(request.limit(min(1, request.maximum ?? 1))) > 0
+    try count(request.limit(min(1, request.terms.maximum ?? 1))) > 0
   }
 
   /// The object with an identifier, from memory or from the store; nil if there is none.

@@ -40,20 +40,20 @@ extension ObjectGraph {
     let unloaded = objects.filter { !list(of: $0, relationship).isLoaded }
     guard need == .objects else { return try loadKeys(of: unloaded, relationship) }
     if !unloaded.isEmpty { try loadMembers(of: unloaded, relationship, goingOn: true) }
-    var members: Set<Int64> = []
-    for object in objects { members.formUnion(list(of: object, relationship).keys) }
-    try loadForChange(members.sorted(), of: relationship)
+    var members: [Int64] = []
+    for object in objects { members += list(of: object, relationship).keys }
+    try loadForChange(members.sortedWithoutRepeats, of: relationship)
   }
 
   func loadPartnersIfNeeded(
     of objects: [ManagedObject], _ relationship: Relationship, needsObjects: Bool
   ) throws {
-    var partners: Set<Int64> = []
+    var partners: [Int64] = []
     for object in objects {
       let key = try partnerKey(of: object, relationship)
-      if key > 0 { partners.insert(key) }
+      if needsObjects && key > 0 { partners.append(key) }
     }
-    if needsObjects { try loadForChange(partners.sorted(), of: relationship) }
+    if needsObjects { try loadForChange(partners.sortedWithoutRepeats, of: relationship) }
   }
 }
 

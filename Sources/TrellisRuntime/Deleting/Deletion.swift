@@ -161,7 +161,7 @@ struct Deletion {
     after level: [ManagedObject], in graph: ObjectGraph
   ) throws -> [ManagedObject] {
     var next: [ManagedObject] = []
-    for (entity, objects) in Dictionary(grouping: level, by: { type(of: $0)._entity }).sortedByKey {
+    for (entity, objects) in level.groupedByEntity {
       for relationship in graph.runtime.entities[entity].allRelationships {
         if let members = try leaveToStore(relationship, of: objects, in: graph) {
           for member in members where seen.insert(member._key).inserted { next.append(member) }
@@ -197,6 +197,17 @@ struct Deletion {
     guard let members = try graph.registeredMembers(of: owners, relationship, rule) else { return nil }
     cascades.append(PendingCascade(relationship: relationship, rule: rule, owners: owners))
     return members
+  }
+}
+
+extension [ManagedObject] {
+  /// The objects of each entity in their order, by the numbers of the entities.
+  fileprivate var groupedByEntity: [(key: Int, value: [ManagedObject])] {
+    // Objects that are deleted together mostly belong to one entity, which needs no dictionary.
+    if let entity = first.map({ type(of: $0)._entity }), allSatisfy({ type(of: $0)._entity == entity }) {
+      return [(entity, self)]
+    }
+    return Dictionary(grouping: self) { type(of: $0)._entity }.sortedByKey
   }
 }
 

@@ -65,7 +65,8 @@ extension ObjectGraph {
   /// The one-way relationships that lead to the entities of these objects.
   func oneWayReferences(to victims: [ManagedObject]) -> [Relationship] {
     var found: [Relationship] = []
-    for entity in Set(victims.map { type(of: $0)._entity }).sorted() {
+    let targets = victims.filter { !info(of: $0).oneWayReferences.isEmpty }
+    for entity in Set(targets.map { type(of: $0)._entity }).sorted() {
       for reference in runtime.entities[entity].oneWayReferences
       where !found.contains(where: reference.relationship.isSame) {
         found.append(reference.relationship)

@@ -109,16 +109,9 @@ struct ChangeSet {
   /// objects of the set are marked, so that their next change is recorded in another set.
   mutating func close(_ graph: ObjectGraph) {
     var isAnyEmpty = false
-    var info: EntityInfo?
-    for number in values.indices {
-      let object = values[number].object
-      object.state.setRecorded(false)
-      let entity = type(of: object)._entity
-      let known = info?.number == entity ? info : graph.runtime.entities[entity]
-      info = known
-      if let known, !values[number].findDifferences(known) { isAnyEmpty = true }
-    }
-    forEachObject { $0.state.setUnrecorded(true) }
+    for number in values.indices where !values[number].close(graph) { isAnyEmpty = true }
+    for object in inserted { object.state.setUnrecorded(true) }
+    for change in changes { if let object = otherObject(of: change) { object.state.setUnrecorded(true) } }
     if isAnyEmpty { removeChanges { _ in false } }
   }
 
@@ -172,8 +165,13 @@ struct ChangeSet {
 
   /// The object of a change; nil if it was not in memory.
   private func object(of change: RecordedChange) -> ManagedObject? {
+    if case .values(let number) = change { values[number].object } else { otherObject(of: change) }
+  }
+
+  /// The object of a change of anything but values; nil if it was not in memory.
+  private func otherObject(of change: RecordedChange) -> ManagedObject? {
     switch change {
-    case .values(let number): values[number].object
+    case .values: nil
     case .member(let member): member.owner
     case .order(let object, _, _), .partner(let object, _, _), .deleted(let object), .revived(let object): object
     }
@@ -215,8 +213,12 @@ struct RecordedValues {
     version = object.version
   }
 
+  /// Finds the values that differ. The object's next change is recorded by another set.
+  ///
   /// - Returns: whether any value differs.
-  fileprivate mutating func findDifferences(_ info: EntityInfo) -> Bool {
+  fileprivate mutating func close(_ graph: ObjectGraph) -> Bool {
+    object.state.endRecord()
+    let info = graph.info(of: object)
     // If the row version is the same, only values can differ that were set, or were changed before and set back.
     let candidates = object.version == version ? bits | object.changedBits : info.storedMask.bits
     bits = object.differences(from: row, among: candidates, info)

@@ -216,6 +216,12 @@ final class RuntimeModel: Sendable {
   /// The relationship with a number; nil if there is none.
   func relationship(_ number: RelationshipNumber) -> Relationship? { model.relationship(number) }
 
+  /// The relationship with a property's number; nil if the property is none.
+  func relationship(_ property: Int, ofEntity number: Int) -> Relationship? {
+    let all = entities[number].relationships
+    return property >= 0 && property < all.count ? all[property] : nil
+  }
+
   /// The inverse of a relationship; nil for a one-way relationship.
   func inverse(of relationship: Relationship) -> Relationship? {
     guard let inverse = relationship.inverse else { return nil }

@@ -23,11 +23,12 @@ extension ObjectGraph {
       return
     }
     try prepareRecording(object, relationship, partner._key)
-    if !relationship.isToMany {
-      if try partnerKey(of: object, relationship) == partner._key { return }
-      try disconnectPartner(of: object, relationship, unless: partner._key)
-    }
-    if let inverse, !inverse.isToMany { try disconnectPartner(of: partner, inverse, unless: object._key) }
+    if !relationship.isToMany, try partnerKey(of: object, relationship) == partner._key { return }
+    // Both may read the store, and nothing has changed yet.
+    let former = try formerPartners(of: object, relationship, unless: partner._key)
+    let others = try inverse.map { try formerPartners(of: partner, $0, unless: object._key) } ?? []
+    for key in former { try disconnect(object, relationship, key) }
+    if let inverse { for key in others { try disconnect(partner, inverse, key) } }
     // A pair that exists already is moved at one end only.
     let isMove =
       relationship.isJoined
@@ -52,16 +53,17 @@ extension ObjectGraph {
     return list.contains(key)
   }
 
-  /// Unlinks the partner of a to-one. If the partner was set in this context while another context has set another one,
-  /// the other one is unlinked as well.
-  private func disconnectPartner(
+  /// The partner of a to-one that another one replaces. If it was set in this context while another context has set
+  /// another one, that one as well.
+  private func formerPartners(
     of object: ManagedObject, _ relationship: Relationship, unless key: Int64
-  ) throws {
-    let first = try partnerKey(of: object, relationship)
-    if first == 0 || first == key { return }
-    try disconnect(object, relationship, first)
-    let second = try partnerKey(of: object, relationship)
-    if second != 0 && second != key && second != first { try disconnect(object, relationship, second) }
+  ) throws -> [Int64] {
+    if relationship.isToMany { return [] }
+    let shown = try partnerKey(of: object, relationship)
+    if shown == 0 || shown == key { return [] }
+    guard isContested(object, relationship) else { return [shown] }
+    let other = try otherPartner(of: object, relationship, than: shown)
+    return other == 0 || other == key ? [shown] : [shown, other]
   }
 
   /// Unlinks an object and the partner with a key from each other.

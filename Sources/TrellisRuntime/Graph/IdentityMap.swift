@@ -39,12 +39,23 @@ struct IdentityMap: ~Copyable {
     page(of: Self.tag(of: key))?[Self.slot(of: key)]
   }
 
+  /// Whether there is an object with a key. It is not retained.
+  func contains(_ key: Int64) -> Bool {
+    guard let page = page(of: Self.tag(of: key)) else { return false }
+    return page[Self.slot(of: key)] != nil
+  }
+
   /// Adds an object under a key, replacing any other.
   mutating func insert(_ object: ManagedObject, for key: Int64) {
     let tag = Self.tag(of: key)
-    let page = page(of: tag) ?? addPage(tag)
-    if page[Self.slot(of: key)] == nil { count += 1 }
-    page[Self.slot(of: key)] = object
+    let slot = (page(of: tag) ?? addPage(tag)) + Self.slot(of: key)
+    if slot.pointee == nil {
+      count += 1
+      // There is nothing to release.
+      slot.initialize(to: object)
+    } else {
+      slot.pointee = object
+    }
   }
 
   /// Removes a key.

@@ -150,7 +150,7 @@ extension ManagedObject {
     // A deleted object changes when a partner is assigned elsewhere. Its delete may be rolled back.
     guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
     // The history and the object share one copy.
-    if committedRow == nil { committedRow = recorded ?? copyValues() }
+    if !hasCommittedRow { committedRow = recorded ?? copyValues() }
     graph.noteChanged(self)
   }
 
@@ -450,12 +450,12 @@ extension ObjectGraph {
 
 extension ManagedObject {
   /// Notifies observers that a property is about to change.
-  final func announce(_ property: Int) {
+  @inline(__always) final func announce(_ property: Int) {
     if accessFlags.contains(.observed) { link.graph?.observation?.announce(self, property) }
   }
 
   /// Notifies observers that every property may change.
-  final func announceAll() {
+  @inline(__always) final func announceAll() {
     guard accessFlags.contains(.observed), let graph = link.graph else { return }
     graph.observation?.announceAll(self, count: graph.info(of: self).relationships.count)
   }

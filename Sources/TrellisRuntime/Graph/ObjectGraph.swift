@@ -102,7 +102,11 @@ package final class ObjectGraph {
     map.forEach { $0.state.becomeReadOnly() }
   }
 
-  func info(of object: ManagedObject) -> EntityInfo { runtime.entities[type(of: object)._entity] }
+  func info(of object: ManagedObject) -> EntityInfo {
+    // The array would be retained during the call of the class.
+    let number = type(of: object)._entity
+    return runtime.entities[number]
+  }
 
   /// The connection to the store, opened when it is first needed.
   func connection() throws -> any StoreConnection {

@@ -50,12 +50,31 @@ extension ManagedObject {
       }
     }
     set {
-      switch (notes, newValue) {
-      case (.none, nil), (.list, nil): break
-      case (.none, let row?), (.committed, let row?): notes = .committed(row)
-      case (.committed, nil): notes = .none
-      case (.list, _), (.several, _): needExtras().committed = newValue
+      switch notes {
+      case .none, .committed: notes = newValue.map(ObjectNotes.committed) ?? .none
+      case .list: if newValue != nil { needExtras().committed = newValue }
+      case .several(let extras): extras.committed = newValue
       }
+    }
+  }
+
+  // These do not retain the row.
+
+  /// Whether there is a row from before the first change since the last save.
+  final var hasCommittedRow: Bool {
+    switch notes {
+    case .none, .list: false
+    case .committed: true
+    case .several(let extras): extras.committed != nil
+    }
+  }
+
+  /// Whether a copy is the row from before the first change since the last save.
+  final func isCommitted(_ copy: RowCopyBase) -> Bool {
+    switch notes {
+    case .none, .list: false
+    case .committed(let row): row === copy
+    case .several(let extras): extras.committed === copy
     }
   }
 

@@ -218,6 +218,12 @@ import TrellisStorage
   /// The present set of recorded changes has the object's values, or has them no longer.
   mutating func setRecorded(_ isRecorded: Bool) { self.isRecorded = isRecorded }
 
+  /// The set of recorded changes that has the object's values is closed: they are copied again before their next change.
+  mutating func endRecord() {
+    isRecorded = false
+    setUnrecorded(true)
+  }
+
   private mutating func set(_ flag: AccessFlags, _ isSet: Bool) {
     if isSet { flags.insert(flag) } else { flags.remove(flag) }
   }

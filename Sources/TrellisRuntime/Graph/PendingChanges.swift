@@ -166,7 +166,7 @@ private struct StateCheck {
     case .persistent:
       let info = graph.info(of: object)
       let edited = object.changedBits & info.storedMask.bits & ~info.transients.bits
-      demand(edited == 0 || object.committedRow != nil, "\(name), has set properties and no committed row")
+      demand(edited == 0 || object.hasCommittedRow, "\(name), has set properties and no committed row")
       demand(edited == 0 || object.isInChangedList, "\(name), has set properties and is not marked as changed")
       for list in object.lists where list.hasChanges && !object.isInChangedList {
         guard let relationship = info.relationships[list.property], !relationship.isTransient else { continue }

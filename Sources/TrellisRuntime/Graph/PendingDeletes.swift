@@ -30,11 +30,14 @@ struct DeletedClosure {
   /// The cascades that the store carries out with this delete.
   var cascades: [PendingCascade] = []
 
-  init(_ objects: [ManagedObject] = []) { add(objects) }
+  init() {}
+
+  init(_ objects: [ManagedObject]) { add(objects) }
 
   /// Adds objects that are about to be deleted.
   mutating func add(_ objects: [ManagedObject]) {
-    keys.formUnion(objects.lazy.map(\._key))
+    keys.reserveCapacity(keys.count + objects.count)
+    for object in objects { keys.insert(object._key) }
     victims += objects.map { Victim(object: $0, wasInserted: $0.phase == .inserted) }
   }
 

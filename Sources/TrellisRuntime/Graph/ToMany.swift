@@ -495,8 +495,8 @@ extension ManagedObject {
 
 extension ObjectGraph {
   func relationship(_ property: Int, of object: ManagedObject) -> Relationship? {
-    let all = info(of: object).relationships
-    return property >= 0 && property < all.count ? all[property] : nil
+    let number = type(of: object)._entity
+    return runtime.relationship(property, ofEntity: number)
   }
 
   /// Whether an object may take part in a change of relationships of this context; if not, this is reported.

@@ -123,7 +123,7 @@ extension ObjectGraph {
     var missing: [Int64] = []
     for owner in siblings(of: object, relationship, loading: .rows) {
       guard let list = owner.list(of: relationship.property), list.isLoaded || owner === object else { continue }
-      for key in list.keys where map[key] == nil { missing.append(key) }
+      for key in list.keys where !map.contains(key) { missing.append(key) }
     }
     return missing.sortedWithoutRepeats
   }
@@ -200,7 +200,7 @@ extension ObjectGraph {
     try loadKeys(of: owners, relationship)
     var missing: [Int64] = []
     for owner in owners {
-      for key in list(of: owner, relationship).keys where map[key] == nil { missing.append(key) }
+      for key in list(of: owner, relationship).keys where !map.contains(key) { missing.append(key) }
     }
     guard !missing.isEmpty else { return }
     try loadObjects(
@@ -411,7 +411,7 @@ extension ObjectGraph {
       guard let sibling = map[sibling], !sibling.accessFlags.contains(.fault) else { continue }
       let reference = sibling._reference(relationship.property)
       // Adjacent siblings often share a partner: skipping repeats here keeps the sort below small.
-      if reference > 0 && reference != last && map[reference] == nil { wanted.append(reference) }
+      if reference > 0 && reference != last && !map.contains(reference) { wanted.append(reference) }
       last = reference
     }
     return wanted.sortedWithoutRepeats
@@ -454,6 +454,26 @@ extension ObjectGraph {
       for owner in owners { map[owner]?.setPartner(of: relationship.property, found[owner] ?? 0) }
     }
     return object.notedPartner(of: relationship.property) ?? 0
+  }
+
+  /// The key of another partner of a to-one whose reference is stored in the partner's row: an object in the store, or
+  /// one that only this context knows; 0 for none.
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  func otherPartner(of object: ManagedObject, _ relationship: Relationship, than shown: Int64) throws -> Int64 {
+    guard let inverse = runtime.inverse(of: relationship) else { return 0 }
+    var stored: Int64 = 0
+    try loading(relationship) {
+      try connection(reading: relationship.destination).members(of: relationship.number, owners: [object._key]) {
+        _, row in
+        let partner = try self.object(of: row, batch: 0)
+        if row.key != shown && partner._reference(inverse.property) == object._key { stored = row.key }
+      }
+    }
+    guard let unknown = membersUnknownToStore(of: object._key, relationship).first(where: { $0 != shown }),
+      stored == 0 || map[unknown]?.hasOwnReference(inverse) == true
+    else { return stored }
+    return unknown
   }
 
   /// The object and the siblings of its batch that one load includes.
@@ -514,7 +534,7 @@ extension ObjectGraph {
       let owners = objects.filter { $0.phase == .persistent && !list(of: $0, relationship).isLoaded }
       if !owners.isEmpty { try loadMembers(of: owners, relationship) }
     }
-    let missing = try partnerKeys(relationship, of: objects) { map[$0] == nil }
+    let missing = try partnerKeys(relationship, of: objects) { !map.contains($0) }
     if !missing.isEmpty {
       try loadObjects(missing, entity: relationship.destination, cameBy: objects.first.map { ($0, relationship) })
     }

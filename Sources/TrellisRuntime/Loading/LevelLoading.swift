@@ -40,7 +40,7 @@ extension ObjectGraph {
     let complete = try connection(reading: relationship.destination).levels(
       of: relationship.number, below: chain.owners.map(\._key), atMost: limit
     ) { level, row in
-      let isNew = map[row.key] == nil
+      let isNew = !map.contains(row.key)
       let member = try object(of: row, batch: number)
       if isNew { batch.append(row.key) } else { refreshPlace(of: member, relationship, row) }
       let place = order.map { row.isNull($0) ? 0 : row.integer($0) } ?? 0
@@ -58,7 +58,7 @@ extension ObjectGraph {
     _ = try connection(reading: relationship.destination).levels(
       of: relationship.number, below: objects.map(\._key), atMost: limit
     ) { _, row in
-      let isNew = map[row.key] == nil
+      let isNew = !map.contains(row.key)
       _ = try object(of: row, batch: number)
       if isNew { batch.append(row.key) }
     }

@@ -73,7 +73,7 @@ extension ObjectGraph {
   }
 
   private func refreshRow(of object: ManagedObject, with row: RowReader) throws {
-    guard object.changedBits != 0, object.committedRow != nil else {
+    guard object.changedBits != 0, object.hasCommittedRow else {
       // The lists and partners of a fault were loaded since it became one, so they are kept.
       if !object.isInChangedList && !object.accessFlags.contains(.fault) { object.forgetLinks() }
       return try replaceRow(of: object, with: row)
@@ -92,7 +92,7 @@ extension ObjectGraph {
   /// Marks an object as deleted because its row is gone. Its loaded values stay readable.
   func markDeletedInStore(_ object: ManagedObject) {
     object.state.endFault()
-    if object.hasLinkNotes || object.committedRow != nil { backlog.returning.insert(object._key) }
+    if object.hasLinkNotes || object.hasCommittedRow { backlog.returning.insert(object._key) }
     forgetPairs(of: object)
     detach(object)
   }
@@ -159,6 +159,11 @@ extension ObjectGraph {
 final class FetchBatch {
   // Only the methods below access the fields, and none calls other code while it does: accesses cannot overlap, so they
   // are not checked.
+
+  /// The number of the batch in its context; 0 until it is added to ``FetchBatches``.
+  @exclusivity(unchecked) fileprivate(set) var number: UInt32 = 0
+  /// Whether any object in memory has the number, while this is being determined.
+  @exclusivity(unchecked) fileprivate var isUsed = false
   @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
   /// The rule for lazy loads of the relationships of its objects.
   var lazyLoading = LazyLoading.allowed
@@ -213,8 +218,11 @@ final class FetchBatch {
 // MARK: - Fetch batches
 
 /// The batches of a context by number.
+///
+/// They are in the order of their numbers. A new number is greater than all others until the numbers begin anew, so a
+/// dictionary, which would have to be hashed and grown, has no advantage.
 struct FetchBatches {
-  private var byNumber: [UInt32: FetchBatch] = [:]
+  private var ordered: ContiguousArray<FetchBatch> = []
   private var lastNumber: UInt32 = 0
   /// The number of keys in all batches, plus a constant for each batch.
   private var weight = 0
@@ -224,39 +232,49 @@ struct FetchBatches {
   private static let leastThreshold = 8_192
   private static let batchWeight = 16
 
-  subscript(number: UInt32) -> FetchBatch? { number == 0 ? nil : byNumber[number] }
+  subscript(number: UInt32) -> FetchBatch? {
+    if number == 0 { return nil }
+    let place = place(of: number)
+    return place < ordered.count && ordered[place].number == number ? ordered[place] : nil
+  }
+
+  /// The position of a number, or the position to insert it at.
+  private func place(of number: UInt32) -> Int { ordered.endOfPrefix { $0.number < number } }
 
   /// Adds a batch that is about to be filled, and returns its number.
   ///
   /// A context that fetches the same few objects repeatedly has no reason to sweep, yet each fetch leaves a batch.
   /// Unused batches are therefore removed when there are twice as many as were in use before.
   mutating func add(_ batch: FetchBatch, keeping map: borrowing IdentityMap) -> UInt32 {
-    weight += Self.batchWeight + (byNumber[lastNumber]?.keys.count ?? 0)
+    weight += Self.batchWeight + (self[lastNumber]?.keys.count ?? 0)
     if weight > threshold {
       removeUnused(in: map)
       threshold = max(Self.leastThreshold, 2 * weight, weight + map.count)
     }
-    repeat { lastNumber &+= 1 } while lastNumber == 0 || byNumber[lastNumber] != nil
-    byNumber[lastNumber] = batch
+    repeat { lastNumber &+= 1 } while lastNumber == 0 || self[lastNumber] != nil
+    batch.number = lastNumber
+    ordered.insert(batch, at: place(of: lastNumber))
     return lastNumber
   }
 
-  var count: Int { byNumber.count }
+  var count: Int { ordered.count }
 
-  mutating func remove(_ number: UInt32) { byNumber[number] = nil }
+  mutating func remove(_ number: UInt32) {
+    if self[number] != nil { ordered.remove(at: place(of: number)) }
+  }
 
   /// Removes the batches without any object in memory.
   mutating func removeUnused(in map: borrowing IdentityMap) {
-    if byNumber.isEmpty { return }
-    var used: Set<UInt32> = []
+    if ordered.isEmpty { return }
+    for batch in ordered { batch.isUsed = false }
     var last: UInt32 = 0
     // Objects with neighbouring keys mostly came in one batch.
     map.forEach { object in
-      if object.state.batch != last { used.insert(object.state.batch) }
+      if object.state.batch != last { self[object.state.batch]?.isUsed = true }
       last = object.state.batch
     }
-    byNumber = byNumber.filter { used.contains($0.key) }
-    weight = byNumber.reduce(0) { $0 + Self.batchWeight + $1.value.keys.count }
+    ordered.removeAll { !$0.isUsed }
+    weight = ordered.reduce(0) { $0 + Self.batchWeight + $1.keys.count }
   }
 }
 
@@ -294,7 +312,7 @@ extension ObjectGraph {
       isFault || (row.version != object.version && !object.isEdited && !backlog.contains(row.key))
     else { return }
     try replaceRow(of: object, with: row)
-    if object.committedRow != nil { object.commitRow() }
+    if object.hasCommittedRow { object.commitRow() }
   }
 
   func replaceRow(of object: ManagedObject, with row: RowReader) throws {

@@ -71,8 +71,10 @@ extension ObjectGraph {
   func forgetUnchanged(_ objects: some Sequence<ManagedObject>) {
     var isAny = false
     for object in objects where object.isInChangedList && object.phase == .persistent {
-      let info = info(of: object)
-      if object.changedProperties(info) != 0 || object.changedBits & info.transients.bits != 0 { continue }
+      if object.changedBits != 0 {
+        let info = info(of: object)
+        if object.changedProperties(info) != 0 || object.changedBits & info.transients.bits != 0 { continue }
+      }
       // Partners whose rows refer to the object may have unsaved changes.
       if object.hasLinkNotes, !object.partners.isEmpty || object.hasChangedLists { continue }
       object.forgetEdits()

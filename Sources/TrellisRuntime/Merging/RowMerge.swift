@@ -60,7 +60,7 @@ struct RowMerge {
     let references = graph.info(of: object).allRelationships.filter {
       $0.isColumn && properties.contains($0.property)
     }
-    guard object.committedRow != nil, !references.isEmpty else { return }
+    guard object.hasCommittedRow, !references.isEmpty else { return }
     for relationship in references {
       let key = theirs.row.value(relationship.property).key
       if key > 0 { try graph.bringUpToDate([key], relationship) }

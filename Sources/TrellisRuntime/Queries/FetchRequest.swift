@@ -11,41 +11,40 @@ public import TrellisStorage
 /// ```
 /// A request is a value: it can be kept, passed on and refined, and used in any context of the model.
 public struct FetchRequest<Columns: EntityColumns>: Sendable {
-  /// The conditions; nil for every object.
-  var condition: ConditionTree?
-  private(set) var sort: [SortKey] = []
-  /// The names of properties to sort by instead of ``sort``. They are resolved when a context, and thus the model, is
-  /// known.
-  private(set) var sortNames: [String] = []
-  private(set) var maximum: Int?
-  private(set) var skipped = 0
-  private(set) var prefetched: [PropertyPath] = []
-  private(set) var lazyLoading = LazyLoading.allowed
-  private(set) var includesSubentities = true
-  private(set) var seesPendingChanges = true
+  private let shared: SharedRequestTerms
+
+  /// What is asked for.
+  var terms: RequestTerms { shared.terms }
 
   /// The conditions as the predicate tree that stores evaluate. Nil if there are none, or if they contain formats,
   /// which the fetch parses.
   ///
   /// - Complexity: linear in the number of conditions.
-  public var predicate: QueryPredicate? { condition.flatMap { $0.hasFormats ? nil : $0.predicate } }
+  public var predicate: QueryPredicate? { terms.condition.flatMap { $0.hasFormats ? nil : $0.predicate } }
 
   /// Creates a request for every object of the entity and its subentities.
-  public init() {}
+  public init() { self.init(RequestTerms()) }
 
   @_spi(Generated) public init(_ conditions: (Columns) -> QueryCondition) {
-    condition = conditions(Columns(PropertyPath(variable: 0))).tree
+    self.init(RequestTerms(condition: conditions(Columns(PropertyPath(variable: 0))).tree))
   }
 
   /// A request that the model declares.
   @_spi(Generated) public init(
     predicate: QueryPredicate?, sort: [SortKey] = [], limit: Int? = nil, offset: Int = 0, prefetch: [PropertyPath] = []
   ) {
-    condition = predicate.map { ConditionTree($0) }
-    self.sort = sort
-    maximum = limit
-    skipped = offset
-    prefetched = prefetch
+    self.init(
+      RequestTerms(
+        condition: predicate.map { ConditionTree($0) }, sort: sort, maximum: limit, skipped: offset,
+        prefetched: prefetch))
+  }
+
+  private init(_ terms: consuming RequestTerms) { shared = SharedRequestTerms(terms) }
+
+  private func refined(_ change: (inout RequestTerms) -> Void) -> FetchRequest {
+    var terms = terms
+    change(&terms)
+    return FetchRequest(terms)
   }
 
   /// The request with additional conditions, all of which must hold as well.
@@ -57,10 +56,8 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   /// replaces any previous one. Objects with equal keys are returned in the order of their insertion, or in the reverse
   /// order if the last key is descending.
   public func sorted(@SortBuilder _ terms: (Columns) -> [SortTerm]) -> FetchRequest {
-    var refined = self
-    refined.sort = terms(Columns(PropertyPath(variable: 0))).map { $0.key }
-    refined.sortNames = []
-    return refined
+    let keys = terms(Columns(PropertyPath(variable: 0))).map { $0.key }
+    return refined { $0.sort(by: keys) }
   }
 
   /// The request with a sort order by property names that are known only at run time, the most important first.
@@ -76,24 +73,17 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
 
   /// The same as ``sorted(by:)-(String...)``, with the names as an array.
   public func sorted(by names: [String]) -> FetchRequest {
-    var refined = self
-    refined.sort = []
-    refined.sortNames = names
-    return refined
+    refined { $0.sort(by: [], names: names) }
   }
 
   /// The request with a maximum number of objects. A negative number counts as 0, which returns no objects.
   public func limit(_ count: Int) -> FetchRequest {
-    var refined = self
-    refined.maximum = max(0, count)
-    return refined
+    refined { $0.maximum = max(0, count) }
   }
 
   /// The request without its first objects. A negative number counts as 0, which skips none.
   public func offset(_ count: Int) -> FetchRequest {
-    var refined = self
-    refined.skipped = max(0, count)
-    return refined
+    refined { $0.skipped = max(0, count) }
   }
 
   /// The request with prefetching of a to-many relationship: the members of all results are loaded in a few statements.
@@ -137,42 +127,32 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   /// The request with a lazy loading rule for its results and the objects loaded from them. It applies if it is
   /// stricter than the context's rule.
   public func lazyLoading(_ rule: LazyLoading) -> FetchRequest {
-    var refined = self
-    refined.lazyLoading = rule
-    return refined
+    refined { $0.lazyLoading = rule }
   }
 
   /// The request for objects of the entity itself, without its subentities.
   public func withoutSubentities() -> FetchRequest {
-    var refined = self
-    refined.includesSubentities = false
-    return refined
+    refined { $0.includesSubentities = false }
   }
 
   /// The request for the saved state of the store. The context's unsaved changes neither add objects to the results nor
   /// remove any, and objects with an unsaved delete are included. The objects themselves still have their unsaved
   /// values.
   public func storedOnly() -> FetchRequest {
-    var refined = self
-    refined.seesPendingChanges = false
-    return refined
+    refined { $0.seesPendingChanges = false }
   }
 
   /// The property numbers of the relationships to prefetch, and of those on the way to them.
   package var prefetchedSteps: [[Int]] {
-    prefetched.flatMap { path in path.steps.indices.map { Array(path.steps[...$0]) } }
+    terms.prefetched.flatMap { path in path.steps.indices.map { Array(path.steps[...$0]) } }
   }
 
   private func prefetching(_ path: PropertyPath) -> FetchRequest {
-    var refined = self
-    refined.prefetched.append(path)
-    return refined
+    refined { $0.prefetched.append(path) }
   }
 
   func `where`(_ added: ConditionTree) -> FetchRequest {
-    var refined = self
-    refined.condition = condition?.joined(.and, added) ?? added
-    return refined
+    refined { $0.condition = $0.condition?.joined(.and, added) ?? added }
   }
 
   /// The request in the form for stores, with its formats parsed.
@@ -181,19 +161,70 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   ///   ``PredicateFormatError``.
   func storeRequest(in graph: ObjectGraph) throws -> StoreRequest {
     try graph.runtime.check(Columns.Object.self)
+    return try shared.terms.storeRequest(for: Columns.Object._entity, in: graph.runtime)
+  }
+}
+
+// MARK: - Terms
+
+/// What a request asks for, of whatever entity.
+struct RequestTerms: Sendable {
+  /// The conditions; nil for every object.
+  var condition: ConditionTree?
+  private(set) var sort: [SortKey]
+  /// The names of properties to sort by instead of ``sort``. They are resolved when a context, and thus the model, is
+  /// known.
+  private(set) var sortNames: [String] = []
+  var maximum: Int?
+  var skipped: Int
+  var prefetched: [PropertyPath]
+  var lazyLoading = LazyLoading.allowed
+  var includesSubentities = true
+  var seesPendingChanges = true
+
+  init(
+    condition: ConditionTree? = nil, sort: [SortKey] = [], maximum: Int? = nil, skipped: Int = 0,
+    prefetched: [PropertyPath] = []
+  ) {
+    self.condition = condition
+    self.sort = sort
+    self.maximum = maximum
+    self.skipped = skipped
+    self.prefetched = prefetched
+  }
+
+  /// Replaces the sort order.
+  mutating func sort(by keys: [SortKey], names: [String] = []) {
+    sort = keys
+    sortNames = names
+  }
+
+  /// The part that does not concern stores.
+  var rules: FetchRules { FetchRules(seesPendingChanges: seesPendingChanges, lazyLoading: lazyLoading) }
+
+  /// The request in the form for stores, with its formats parsed.
+  ///
+  /// - Throws: ``StoreError`` if the request is too large; ``PredicateFormatError``.
+  func storeRequest(for entity: Int, in runtime: RuntimeModel) throws -> StoreRequest {
     if condition?.isTooDeep == true { throw StoreRequest.tooDeep }
-    let entity = Columns.Object._entity
     var keys = sort
     for name in sortNames {
-      keys.append(try SortKey(named: name, of: graph.runtime.entities[entity].entity, in: graph.runtime.model))
+      keys.append(try SortKey(named: name, of: runtime.entities[entity].entity, in: runtime.model))
     }
     let request = StoreRequest(
       entity: entity, includesSubentities: includesSubentities,
-      predicate: try condition?.predicate(of: entity, in: graph.runtime), sort: keys, limit: maximum,
-      offset: skipped)
+      predicate: try condition?.predicate(of: entity, in: runtime), sort: keys, limit: maximum, offset: skipped)
     try request.checkSortKeys()
     return request
   }
+}
+
+/// Terms behind one reference, because generic code needs the metadata of a type to copy or destroy several values, and
+/// looks it up each time.
+private final class SharedRequestTerms: Sendable {
+  let terms: RequestTerms
+
+  init(_ terms: consuming RequestTerms) { self.terms = terms }
 }
 
 // MARK: - Formats
@@ -242,10 +273,7 @@ extension FetchRequest {
   }
 
   private func or(_ added: ConditionTree) -> FetchRequest {
-    guard let condition else { return self }
-    var refined = self
-    refined.condition = condition.joined(.or, added)
-    return refined
+    refined { $0.condition = $0.condition?.joined(.or, added) }
   }
 }
 
@@ -260,13 +288,14 @@ extension FetchRequest: CustomStringConvertible {
   public var description: String {
     let names = RequestNames(Columns.Object.self)
     var parts = ["\(Columns.Object.self)"]
-    if let condition { parts.append("where " + condition.text(names.text)) }
-    let keys = sort.map(names.text) + sortNames
+    let terms = terms
+    if let condition = terms.condition { parts.append("where " + condition.text(names.text)) }
+    let keys = terms.sort.map(names.text) + terms.sortNames
     if !keys.isEmpty { parts.append("sorted by " + keys.joined(separator: ", ")) }
-    if let maximum { parts.append("limit \(maximum)") }
-    if skipped > 0 { parts.append("offset \(skipped)") }
-    if !includesSubentities { parts.append("without subentities") }
-    if !seesPendingChanges { parts.append("stored only") }
+    if let maximum = terms.maximum { parts.append("limit \(maximum)") }
+    if terms.skipped > 0 { parts.append("offset \(terms.skipped)") }
+    if !terms.includesSubentities { parts.append("without subentities") }
+    if !terms.seesPendingChanges { parts.append("stored only") }
     return parts.joined(separator: " ")
   }
 }

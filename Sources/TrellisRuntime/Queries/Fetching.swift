@@ -50,7 +50,7 @@ struct FetchRules {
 }
 
 extension FetchRequest {
-  var rules: FetchRules { FetchRules(seesPendingChanges: seesPendingChanges, lazyLoading: lazyLoading) }
+  var rules: FetchRules { terms.rules }
 }
 
 // MARK: - Pending influence
@@ -168,10 +168,10 @@ extension ObjectGraph {
   ) throws {
     let missing = keys.filter { map[$0] == nil }.sorted()
     if !missing.isEmpty {
-      try loadObjects(missing, entity: Columns.Object._entity, rule: request.lazyLoading)
+      try loadObjects(missing, entity: Columns.Object._entity, rule: request.terms.lazyLoading)
     }
     let objects = keys.compactMap { map[$0] }
-    if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
+    if !request.terms.prefetched.isEmpty { try prefetch(request.terms.prefetched, for: objects) }
     for object in objects where object.phase != .deleted && object.phase != .detached {
       if let object = object as? Columns.Object { try body(object) }
     }

@@ -100,7 +100,7 @@ private struct ChangeReverter {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
     object.announceAll()
-    let isCommitted = values.row === object.committedRow
+    let isCommitted = object.isCommitted(values.row)
     values.forEachMask { mask in
       object.restore(mask, from: values.row)
       // Committed values are no changes. The last bit may stand for several properties.
@@ -315,7 +315,7 @@ private struct ChangeReverter {
     try forgetLost()
     if !isExact { showOwners() }
     forgetWrongMembers()
-    let back = redeleted.values.sorted { $0._key < $1._key }
+    let back = redeleted.sortedByKey.map(\.value)
     // Restoring these objects was reverted already, but the delete has to note their partners.
     for object in back + inserted where object.isAlive { try graph.reunite(object) }
     try graph.deleteAll(back + inserted, callsHooks: false, cascades: !isExact)

@@ -24,6 +24,31 @@ import Trellis
     #expect(try context.fetch(Tree.all) == [tree])
   }
 
+  @Test("a link whose former partner the store cannot tell stays as it was, and nothing is half done")
+  func failedRead() throws {
+    let failure = FailureSwitch()
+    let container = try PersistentContainer(model: .rules, store: StoreConfiguration.memory.failing(failure)) { _ in }
+    let context = container.newContext()
+    let (left, other, right) = (OneLeft(in: context), OneLeft(in: context), OneRight(in: context))
+    try context.save()
+    context.undo.enable()
+    left.oneCascadeCascade = right
+    context.undo.endStep()
+    left.oneCascadeCascade = OneRight(in: context)
+    context.undo.endStep()
+    try context.undo.undo()
+    failure.set(.call(0))
+    right.oneCascadeCascade = other
+    #expect(failure.failures == 1)
+    #expect(throws: ContextError.self) { try context.fetch(OneLeft.all) }
+    #expect(right.oneCascadeCascade === left && left.oneCascadeCascade === right)
+    right.oneCascadeCascade = other
+    #expect(other.oneCascadeCascade === right && left.oneCascadeCascade == nil)
+    context.undo.endStep()
+    try context.undo.undo()
+    #expect(right.oneCascadeCascade === left && left.oneCascadeCascade === right)
+  }
+
   /// Two saved objects, and their one-to-one, which lies at the left.
   private func makePair() throws -> (OneLeft, OneRight) {
     let pair = (OneLeft(in: context), OneRight(in: context))
