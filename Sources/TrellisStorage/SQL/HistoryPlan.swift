@@ -115,15 +115,20 @@ package struct HistoryPlan: Sendable {
 
   /// The views that show the tables as of a transaction, under the names of the tables. Those of tables without former
   /// rows cannot be used.
-  package func views(asOf number: Int64, of model: Model) -> [String] {
+  ///
+  /// - Parameter first: the number after which the former rows of a table begin that later transactions replaced.
+  func views(
+    asOf number: Int64, of model: Model, after first: (Table) throws(StoreError) -> Int64
+  ) throws(StoreError) -> [String] {
     let roots = model.entities.filter { $0.parent == nil }
     let shown = distinct.filter(\.hasValues)
     let names = Set(shown.map(\.plainName))
     let hidden = (roots.map(\.name) + model.joinTables.map(\.name)).filter { !names.contains($0) }
-    return shown.map { $0.view(asOf: number) }
-      + hidden.map {
-        "CREATE TEMP VIEW \(SQLName.quoted($0)) AS SELECT * FROM \(SQLName.quoted(Self.missingPrefix + $0))"
-      }
+    var views = hidden.map {
+      "CREATE TEMP VIEW \(SQLName.quoted($0)) AS SELECT * FROM \(SQLName.quoted(Self.missingPrefix + $0))"
+    }
+    for table in shown { views.append(table.view(asOf: number, after: try first(table))) }
+    return views
   }
 
   /// The prefix of a table's name in the error of a statement that would read it as it was.
@@ -165,12 +170,17 @@ package struct HistoryPlan: Sendable {
   /// Selects the number and the time of the oldest transactions. Parameter: their largest count.
   package static let oldest = "SELECT \"number\", \"time\" FROM \(table) ORDER BY \"number\" LIMIT ?"
 
-  /// Deletes former rows that no kept transaction shows. Former rows are in the order of their transactions. Parameters:
-  /// the number of the first transaction that stays, and the largest number of rows.
+  /// Deletes former rows that no kept transaction shows. Former rows are in the order of their transactions. The last one
+  /// stays without its values, so that no number is given out again. Parameters: the number of the first transaction that
+  /// stays, and the largest number of rows.
   package var purgePast: [String] {
-    distinct.filter(\.hasValues).map { table in
-      "DELETE FROM \(table.past) WHERE rowid IN (SELECT rowid FROM \(table.past) WHERE \"_until\" <= ?1 "
-        + "AND rowid < (SELECT min(rowid) + ?2 FROM \(table.past)))"
+    distinct.filter(\.hasValues).flatMap { table in
+      [
+        "DELETE FROM \(table.past) WHERE \"_until\" <= ?1 AND \"_number\" < (SELECT min(\"_number\") + ?2 FROM "
+          + "\(table.past)) AND \"_number\" < (SELECT max(\"_number\") FROM \(table.past))",
+        "UPDATE \(table.past) SET \(table.blank) WHERE \"_number\" = (SELECT max(\"_number\") FROM \(table.past)) "
+          + "AND \"_until\" <= ?1 AND ?2 > 0",
+      ]
     }
   }
 }
@@ -209,7 +219,8 @@ extension HistoryPlan.Table {
   var pastKeyName: String { "_pastKey.\(plainName)" }
 
   fileprivate var pastParts: [CheckStatements.Part] {
-    let lines = (["\"_until\" INTEGER NOT NULL"] + definitions).joined(separator: ",\n  ")
+    let lines = (["\"_number\" INTEGER PRIMARY KEY", "\"_until\" INTEGER NOT NULL"] + definitions).joined(
+      separator: ",\n  ")
     let index = pastKeyName
     return [
       CheckStatements.Part(
@@ -226,12 +237,24 @@ extension HistoryPlan.Table {
     key.map { "\(left).\($0) = \(right).\($0)" }.joined(separator: " AND ")
   }
 
-  fileprivate func view(asOf number: Int64) -> String {
+  /// The assignments that take the values from a former row.
+  fileprivate var blank: String {
+    let others = columns.filter { !key.contains($0) }.map { "\($0) = NULL" }
+    return ((isJoin ? ["\"_existed\" = 0"] : []) + others).joined(separator: ", ")
+  }
+
+  /// The former row at a number, or the next one before it: its own number, and that of the transaction that replaced it.
+  /// Parameter: the number.
+  var pastRow: String {
+    "SELECT \"_number\", \"_until\" FROM \(past) WHERE \"_number\" <= ? ORDER BY \"_number\" DESC LIMIT 1"
+  }
+
+  fileprivate func view(asOf number: Int64, after first: Int64) -> String {
     func selection(_ alias: String) -> String { columns.map { "\(alias).\($0)" }.joined(separator: ", ") }
     let isLater = "\"_until\" > \(number)"
     return "CREATE TEMP VIEW \(name) AS SELECT \(selection("t")) FROM main.\(name) AS t WHERE NOT EXISTS "
       + "(SELECT 1 FROM main.\(past) AS p WHERE \(isSameRow("p", "t")) AND p.\(isLater)) UNION ALL "
-      + "SELECT \(selection("p")) FROM main.\(past) AS p WHERE p.\(isLater) AND p.\(exists) AND NOT EXISTS "
+      + "SELECT \(selection("p")) FROM main.\(past) AS p WHERE p.\"_number\" > \(first) AND p.\(exists) AND NOT EXISTS "
       + "(SELECT 1 FROM main.\(past) AS q WHERE \(isSameRow("q", "p")) AND q.\(isLater) AND q.\"_until\" < p.\"_until\")"
   }
 

@@ -60,7 +60,7 @@ struct PastMigration {
     let mark = table.isJoin ? ["\"_existed\""] : []
     let names = (["\"_until\""] + mark + table.columns).joined(separator: ", ")
     return "INSERT INTO \(table.past) (\(names)) SELECT \((["\"_until\""] + mark + values).joined(separator: ", ")) "
-      + "FROM \(Self.aside(former)) ORDER BY rowid"
+      + "FROM \(Self.aside(former)) ORDER BY \"_number\""
   }
 
   private static func aside(_ table: HistoryPlan.Table) -> String { SQLName.quoted("_formerPast.\(table.plainName)") }

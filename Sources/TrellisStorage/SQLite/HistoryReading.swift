@@ -211,6 +211,33 @@ extension TableLayout {
   }
 }
 
+extension Database {
+  /// The number of the last former row that was replaced by a transaction or an earlier one; 0 if there is none. The rows
+  /// after it were replaced by later ones, now and in the future.
+  ///
+  /// - Complexity: logarithmic in the number of former rows.
+  func lastPastRow(of table: HistoryPlan.Table, through transaction: Int64) throws(StoreError) -> Int64 {
+    let statement = try prepare(table.pastRow)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    func row(at number: Int64) throws(StoreError) -> (number: Int64, until: Int64)? {
+      try check(trellis_sqlite3_bind_int64(statement.pointer, 1, number), doing: "bind a number")
+      defer { _ = trellis_sqlite3_reset(statement.pointer) }
+      guard try step(statement.pointer, doing: "read former rows") else { return nil }
+      return (trellis_sqlite3_column_int64(statement.pointer, 0), trellis_sqlite3_column_int64(statement.pointer, 1))
+    }
+    var (low, high): (Int64, Int64) = (0, try row(at: .max)?.number ?? 0)
+    while low < high {
+      let middle = low + (high - low + 1) / 2
+      if let found = try row(at: middle), found.number > 0, found.until > transaction {
+        high = found.number - 1
+      } else {
+        low = middle
+      }
+    }
+    return low
+  }
+}
+
 // MARK: - Leases
 
 extension SQLiteStore: HistoryStore {

@@ -280,13 +280,12 @@ extension SQLiteConnection {
     let record = history.recorder.take()
     let statement = try statement(.addHistory, 0) { HistoryPlan.insert }
     let pointer = statement.pointer
+    _ = trellis_sqlite3_bind_int64(pointer, 1, QueryClock.now)
+    _ = trellis_sqlite3_bind_int64(pointer, 2, history.setup.origin)
+    _ = trellis_sqlite3_bind_int64(pointer, 3, model)
     let author = history.author.map { StoredValue.text($0) } ?? .null
-    let values: [StoredValue] = [
-      .integer(QueryClock.now), .integer(history.setup.origin), .integer(model), author, .blob(record),
-    ]
-    for (place, value) in values.enumerated() {
-      try database.check(try database.bind(value, .plain, Int32(place + 1), pointer), doing: "bind a value")
-    }
+    try database.check(try database.bind(author, .plain, 4, pointer), doing: "bind an author")
+    try database.check(try database.bind(.blob(record), .plain, 5, pointer), doing: "bind a record")
     defer { _ = trellis_sqlite3_reset(pointer) }
     database.statistics.run += 1
     _ = try database.step(pointer, doing: "write the history")

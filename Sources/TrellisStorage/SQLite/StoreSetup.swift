@@ -95,7 +95,10 @@ final class StoreSetup: Sendable {
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
     try checkIdentity()
     try database.configure(options, isFirst: false)
-    for view in plan.views(asOf: number, of: layout.model) {
+    let views = try plan.views(asOf: number, of: layout.model) { table throws(StoreError) in
+      try database.lastPastRow(of: table, through: number)
+    }
+    for view in views {
       try database.execute(view, doing: "prepare the connection")
     }
     return SQLiteConnection(self, database, layout: TableLayout(layout.model, isPast: true))
