@@ -141,7 +141,8 @@ if !isResolvedDependency {
 
     // What several test targets need: places on disk, numbers that a seed brings again.
     .target(
-      name: "TrellisTestSupport", dependencies: ["TrellisJSON", "Trellis", "TrellisModel", "TrellisStorage"],
+      name: "TrellisTestSupport",
+      dependencies: ["TrellisJSON", "Trellis", "TrellisModel", "TrellisStorage", "CSQLite"],
       path: "Tests/TrellisTestSupport", swiftSettings: settings),
     .testTarget(
       name: "TrellisModelTests", dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisStorage"],
@@ -199,7 +200,7 @@ if !isResolvedDependency {
       name: "TrellisHistoryTests",
       dependencies: [
         "TrellisTestSupport", "Trellis", "TrellisDynamic", "TrellisRuntime", "TrellisStorage", "TrellisModel",
-        "TrellisModelFile", "CSQLite",
+        "TrellisModelFile",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(

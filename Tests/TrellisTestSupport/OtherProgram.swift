@@ -1,11 +1,11 @@
 import CSQLite
-import Foundation
+package import Foundation
 
 /// A program that knows SQLite and nothing of Trellis: no functions, no settings, triggers on.
-final class OtherProgram {
+package final class OtherProgram {
   private let handle: OpaquePointer
 
-  init(_ url: URL) throws {
+  package init(_ url: URL) throws {
     var opened: OpaquePointer?
     let code = trellis_sqlite3_open_v2(url.path, &opened, Int32(TRELLIS_SQLITE_OPEN_READWRITE), nil)
     guard let opened, code == TRELLIS_SQLITE_OK else { throw Refusal(message: "cannot open: \(code)") }
@@ -14,14 +14,14 @@ final class OtherProgram {
 
   deinit { _ = trellis_sqlite3_close_v2(handle) }
 
-  struct Refusal: Error { let message: String }
+  package struct Refusal: Error { package let message: String }
 
-  func run(_ sql: String) throws {
+  package func run(_ sql: String) throws {
     guard trellis_sqlite3_exec(handle, sql, nil, nil, nil) == TRELLIS_SQLITE_OK else { throw refusal }
   }
 
   /// The last column of each row.
-  func texts(_ sql: String) throws -> [String] {
+  package func texts(_ sql: String) throws -> [String] {
     var statement: OpaquePointer?
     guard trellis_sqlite3_prepare_v3(handle, sql, -1, 0, &statement, nil) == TRELLIS_SQLITE_OK, let statement else {
       throw refusal
