@@ -17,7 +17,8 @@ struct DescribedModel {
       .lines([
         ("model", .text(model.name)), ("version", .orNull(description.version)), ("doc", .orNull(description.doc)),
         ("entities", .rows(model.entities.map(json))), ("enums", .rows(description.enums.map(json))),
-        ("codableTypes", .texts(description.codableTypes)),
+        ("codableTypes", .texts(description.codableTypes)), ("history", description.history.canonical),
+        ("keepHistory", Self.json(description.keepHistory)),
       ]))
   }
 
@@ -27,6 +28,11 @@ struct DescribedModel {
     var text = ""
     json.write(into: &text, indent: 0)
     return text + "\n"
+  }
+
+  private static func json(_ limit: HistoryLimit?) -> CanonicalJSON {
+    guard let limit else { return .verbatim("null") }
+    return .object([("days", .orNull(limit.days)), ("transactions", .orNull(limit.transactions))])
   }
 
   // MARK: Entities
@@ -43,6 +49,7 @@ struct DescribedModel {
       ("indexes", .list(entity.indexes.map { .texts($0.spelling(in: entity)) })),
       ("fetchRequests", .rows(description.fetchRequests.map(json))),
       ("hooks", .texts(description.hooks.map(\.rawValue))), ("json", description.json?.canonical ?? .verbatim("null")),
+      ("history", model.history(of: entity.index).canonical),
     ])
   }
 
@@ -60,6 +67,7 @@ struct DescribedModel {
       ("transient", .flag(description.isTransient)), ("searchable", .flag(description.isSearchable)),
       ("externalStorage", .flag(description.isExternal)), ("doc", .orNull(description.doc)),
       ("json", description.json?.canonical(isRelationship: false) ?? .verbatim("null")),
+      ("keepInHistory", .flag(description.isKeptInHistory)),
     ])
   }
 

@@ -23,6 +23,7 @@ enum Describe {
     let description = model.description
     var text = "Model \(model.name)" + (description.version.map { ", version \($0.onOneLine)" } ?? "") + "\n"
     if let doc = description.doc { text += doc.onOneLine + "\n" }
+    if let history = DescribedHistory.text(of: model) { text += "History: \(history)\n" }
     if !model.entities.isEmpty { text += "\n" + entityTable(of: model).text }
     if !description.enums.isEmpty { text += "\n" + enumTable(of: model).text }
     if !description.codableTypes.isEmpty {
@@ -85,6 +86,7 @@ struct EntityTables {
     text += "\n"
     if let doc = description.doc { text += doc.onOneLine + "\n" }
     if let mapping { text += "JSON: \(mapping.text.onOneLine)\n" }
+    if let history = model.history(of: entity.index).described { text += "History: \(history)\n" }
     for (title, lines) in [
       ("Attributes", attributes), ("Relationships", relationships),
       ("Unique keys", uniqueKeys), ("Indexes", indexes), ("Full-text search", searchable), ("Fetch requests", requests),
@@ -191,6 +193,7 @@ extension Attribute {
     if description.isTransient { texts.append("transient") }
     if description.isSearchable { texts.append("searchable") }
     if description.isExternal { texts.append("external storage") }
+    if description.isKeptInHistory { texts.append("kept in history") }
     return texts
   }
 }
