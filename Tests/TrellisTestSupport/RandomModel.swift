@@ -21,10 +21,26 @@ package struct RandomModel {
     let cases = ["one", "two", "default"].map { name in
       EnumDescription.Case(name, .text(name), renamedFrom: formerNames(of: name), doc: chance(3) ? "A case." : nil)
     }
-    return ModelDescription(
+    var model = ModelDescription(
       name: "Random\(number)",
       enums: [EnumDescription("Choice\(number)", rawType: .string, cases: cases, unknown: .preserve)],
       entities: entities)
+    if chance(3) { addHistory(to: &model) }
+    return model
+  }
+
+  private mutating func addHistory(to model: inout ModelDescription) {
+    model.history = chance(2) ? .values : .changes
+    if chance(2) { model.keepHistory = HistoryLimit(days: chance(2) ? 30 : nil, transactions: 1_000) }
+    for entity in model.entities.indices {
+      if model.entities[entity].parent == nil && chance(4) {
+        model.entities[entity].history = chance(2) ? .values : .changes
+      }
+      for place in model.entities[entity].attributes.indices where !model.entities[entity].attributes[place].isTransient
+      {
+        model.entities[entity].attributes[place].isKeptInHistory = chance(5)
+      }
+    }
   }
 
   private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &generator) == 0 }

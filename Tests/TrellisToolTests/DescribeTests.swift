@@ -180,6 +180,55 @@ import TrellisTestSupport
     #expect(attributes[0]["json"] as? String == "id" && attributes[2]["json"] as? Bool == false)
   }
 
+  private static let recorded = """
+    { "model": "M", "history": "values", "keepHistory": { "days": 30, "transactions": 1 }, "entities": {
+      "Note": { "attributes": { "text": "string" } },
+      "Task": { "parent": "Note", "attributes": { "code": { "type": "string?", "maxLength": 9, "keepInHistory": true } } },
+      "Folder": { "history": true }, "Label": { "history": true }, "Draft": { "history": false } } }
+    """
+
+  @Test("shows what the history records, with what an entity inherits")
+  func history() throws {
+    let folder = try ToolFolder()
+    try folder.write(Self.recorded, to: "M.model.json")
+    #expect(
+      try folder.run("describe", "M.model.json").output.hasPrefix(
+        "Model M\nHistory: changes of Folder, Label; changes and former values of Note; at most 30 days and 1 transaction\n"
+      ))
+    #expect(
+      try folder.run("describe", "M.model.json", "Task").output == """
+        Entity Task, child of Note
+        History: changes and former values
+
+        Attributes
+          name  of    type    optional  default  rules
+          text  Note  string
+          code        string  yes                maxLength 9, kept in history
+
+        """)
+    #expect(try folder.run("describe", "M.model.json", "Folder").output == "Entity Folder\nHistory: changes\n")
+    #expect(try folder.run("describe", "M.model.json", "Draft").output == "Entity Draft\n")
+    try folder.write(
+      #"{ "model": "N", "history": true, "entities": { "A": {}, "B": { "parent": "A" }, "C": { "history": true } } }"#,
+      to: "N.model.json")
+    #expect(try folder.run("describe", "N.model.json").output.hasPrefix("Model N\nHistory: changes\n\nentity"))
+  }
+
+  @Test("prints the words of a history in JSON")
+  func historyJSON() throws {
+    let folder = try ToolFolder()
+    try folder.write(Self.recorded, to: "M.model.json")
+    let text = try folder.run("describe", "--json", "M.model.json").output
+    let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    #expect(object?["history"] as? String == "values")
+    #expect(object?["keepHistory"] as? [String: Int] == ["days": 30, "transactions": 1])
+    let entities = try #require(object?["entities"] as? [[String: Any]])
+    #expect(entities.prefix(2).allSatisfy { $0["history"] as? String == "values" })
+    #expect(entities.dropFirst(2).map { $0["history"] as? Bool } == [true, true, false])
+    let attributes = try #require(entities[1]["attributes"] as? [[String: Any]])
+    #expect(attributes.map { $0["keepInHistory"] as? Bool } == [false, true])
+  }
+
   @Test("prints JSON in which every key is there")
   func json() throws {
     let folder = try folder()

@@ -180,7 +180,8 @@ struct AttributeTranslation {
         switch option {
         case "spotlightIndexingEnabled": "is indexed by Spotlight; make it searchable for a full-text index"
         case "allowsCloudEncryption": "may be encrypted in CloudKit"
-        case "preserveAfterDeletion": "is kept in the history of deletions"
+        case "preserveAfterDeletion":
+          "is kept in the history of deletions; give the model a history, and the attribute keepInHistory"
         default: "has the option \(option)"
         }
       note(.ignored, reason)

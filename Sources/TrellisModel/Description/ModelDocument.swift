@@ -11,7 +11,7 @@ extension ModelDescription {
     members.add("version", version)
     members.add("doc", doc)
     members.add(userInfo)
-    if history != .off { members.add("history", history.json) }
+    if history != .off { members.add("history", history.canonical) }
     members.add("keepHistory", keepHistory?.json)
     if !enums.isEmpty { members.add("enums", .lines(enums.map { ($0.name, $0.json) })) }
     members.add("codableTypes", codableTypes)
@@ -91,7 +91,7 @@ private struct EntityWriter {
     }
     if !entity.hooks.isEmpty { members.add("hooks", .list(entity.hooks.map { .text($0.rawValue) })) }
     members.add(entity.userInfo)
-    members.add("history", entity.history?.json)
+    members.add("history", entity.history?.canonical)
     members.add("json", entity.json?.canonical)
     return .lines(members.all)
   }
@@ -192,7 +192,8 @@ private struct EntityWriter {
 // MARK: - History
 
 extension HistoryContent {
-  fileprivate var json: CanonicalJSON {
+  /// The word as a model file has it.
+  package var canonical: CanonicalJSON {
     switch self {
     case .off: .verbatim("false")
     case .changes: .verbatim("true")

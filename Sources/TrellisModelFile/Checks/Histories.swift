@@ -1,53 +1,97 @@
 import TrellisModel
 
-/// Checks that what the model says about histories has an effect: on root entities, on stored attributes of entities
-/// with a history, and on models with a history.
+/// Checks that each hierarchy has one `"history"`, and that `"keepInHistory"` and `"keepHistory"` are said of what has a
+/// history.
 enum Histories {
   static func check(_ draft: inout Draft, _ findings: Findings) {
-    for entity in draft.entities {
-      checkPlace(entity, draft, findings)
-      let hasHistory = hasHistory(entity, draft)
+    for (number, entity) in draft.entities.enumerated() {
+      checkPlace(of: number, draft, findings)
       for attribute in entity.attributes where attribute.description.isKeptInHistory {
-        check(attribute, of: entity, hasHistory, findings)
+        check(attribute, of: number, draft, findings)
       }
     }
-    guard let limit = draft.keepHistory, !draft.entities.contains(where: { hasHistory($0, draft) }) else { return }
+    checkLimit(draft, findings)
+  }
+
+  // MARK: Entities
+
+  private static func checkPlace(of number: Int, _ draft: Draft, _ findings: Findings) {
+    guard let history = draft.entities[number].history, let root = draft.entities[number].ancestors.last else { return }
+    let rootName = draft.entities[root].name.value
+    let rootHistory = draft.entities[root].history
     findings.error(
-      .historyMismatch, at: limit.offset,
-      "'keepHistory' limits the history of the model, but no entity has one; write \"history\": true, or take it out.")
+      .optionMismatch, at: history.offset,
+      "Entity '\(draft.entities[number].name.value)' is a child, but a hierarchy has one 'history', that of its root entity "
+        + "'\(rootName)'; " + (rootHistory == nil ? "move it there." : "take it out."),
+      notes: rootHistory.map { [("'history' of '\(rootName)' is here", $0.offset)] } ?? [])
   }
 
-  /// All entities of a hierarchy are in one table, and so in one history.
-  private static func checkPlace(_ entity: EntityDraft, _ draft: Draft, _ findings: Findings) {
-    guard let history = entity.history, let root = entity.ancestors.last else { return }
-    findings.error(
-      .historyMismatch, at: history.offset,
-      "Entity '\(entity.name.value)' has the history of its root entity '\(draft.entities[root].name.value)'; write "
-        + "\"history\" there.")
-  }
+  // MARK: Attributes
 
-  private static func hasHistory(_ entity: EntityDraft, _ draft: Draft) -> Bool {
-    let root = entity.ancestors.last.map { draft.entities[$0] } ?? entity
-    return (root.history ?? draft.history)?.value ?? .off != .off
-  }
-
-  private static func check(
-    _ attribute: AttributeDraft, of entity: EntityDraft, _ hasHistory: Bool, _ findings: Findings
-  ) {
-    let path = "attribute '\(entity.name.value).\(attribute.name.value)'"
+  private static func check(_ attribute: AttributeDraft, of number: Int, _ draft: Draft, _ findings: Findings) {
+    let path = draft.path(number, attribute.name.value)
     let place = attribute.place(of: "keepInHistory")
     if attribute.description.isTransient {
-      findings.reportTransient(path, "keepInHistory", at: place)
+      findings.reportTransient("attribute '\(path)'", "keepInHistory", at: place)
     } else if attribute.description.isExternal {
+      // That another type than data has none was reported.
+      guard attribute.description.type == .data else { return }
       findings.error(
-        .historyMismatch, at: place,
-        "\(path.capitalizedFirst) may have its data in a file, which the history of a deleted object cannot hold; take "
-          + "out 'keepInHistory' or 'externalStorage'.")
-    } else if !hasHistory {
-      findings.error(
-        .historyMismatch, at: place,
-        "\(path.capitalizedFirst) is to be kept of deleted objects, but '\(entity.name.value)' has no history; write "
-          + "\"history\": true for the model or the entity, or take out 'keepInHistory'.")
+        .optionMismatch, at: place,
+        "Attribute '\(path)' has 'externalStorage', so its large values lie in files, which the history does not keep for "
+          + "deleted objects; take out one of 'externalStorage' and 'keepInHistory'.")
+    } else if !draft.isMeantToHaveHistory(number) {
+      reportNoHistory(path, of: number, at: place, draft, findings)
     }
+  }
+
+  private static func reportNoHistory(
+    _ path: String, of number: Int, at place: Int, _ draft: Draft, _ findings: Findings
+  ) {
+    let root = draft.root(of: number)
+    let name = draft.entities[root].name.value
+    let descent = root == number ? "" : ", the root of '\(draft.entities[number].name.value)',"
+    let fault = "Attribute '\(path)' has 'keepInHistory', but entity '\(name)'\(descent) has no history; "
+    if let history = draft.entities[root].history {
+      findings.error(
+        .optionMismatch, at: place,
+        fault + "change its 'history' to true or \"values\", or take out 'keepInHistory'.",
+        notes: [("'history' of '\(name)' is here", history.offset)])
+    } else {
+      findings.error(
+        .optionMismatch, at: place,
+        fault + "write \"history\": true or \"values\" in '\(name)' or in the model, or take out 'keepInHistory'.",
+        notes: draft.history.map { [("'history' of the model is here", $0.offset)] } ?? [])
+    }
+  }
+
+  // MARK: Limit
+
+  private static func checkLimit(_ draft: Draft, _ findings: Findings) {
+    guard let limit = draft.keepHistory, !draft.entities.indices.contains(where: draft.isMeantToHaveHistory) else {
+      return
+    }
+    let isForAll = draft.history.map { $0.value != .off } ?? false
+    // There are no entities yet.
+    if isForAll && draft.entities.isEmpty { return }
+    findings.error(
+      .optionMismatch, at: limit.offset,
+      "The model has 'keepHistory', but no entity has a history"
+        + (isForAll
+          ? ": each root entity says \"history\": false; take it out of one of them, or take out 'keepHistory'."
+          : "; write \"history\": true or \"values\" in the model or in an entity, or take out 'keepHistory'."),
+      notes: draft.history.map { [("'history' of the model is here", $0.offset)] } ?? [])
+  }
+}
+
+extension Draft {
+  fileprivate func root(of entity: Int) -> Int { entities[entity].ancestors.last ?? entity }
+
+  /// Whether a store records changes of the entity, or would if each `"history"` of its hierarchy was at the root.
+  fileprivate func isMeantToHaveHistory(_ number: Int) -> Bool {
+    if let history = entities[root(of: number)].history { return history.value != .off }
+    let lineage = [number] + entities[number].ancestors
+    if let misplaced = lineage.lazy.compactMap({ entities[$0].history }).first { return misplaced.value != .off }
+    return (history?.value ?? .off) != .off
   }
 }

@@ -12,8 +12,8 @@ enum Rulebook {
     [Redeclarations.check, AttributeTypes.check, Destinations.check],
     // Consistency of properties with each other and with their own rules.
     [
-      Inverses.check, AttributeRulesCheck.check, StoredOnly.check, Defaults.check, Backfills.check,
-      AbstractEntities.check, Histories.check,
+      Inverses.check, AttributeRulesCheck.check, StoredOnly.check, Histories.check, Defaults.check, Backfills.check,
+      AbstractEntities.check,
     ],
     // Checks that rely on matching inverses.
     [

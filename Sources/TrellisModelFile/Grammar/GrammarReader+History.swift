@@ -8,7 +8,11 @@ extension GrammarReader {
     case .bool(let isRecorded): return Located(isRecorded ? .changes : .off, at: node.offset)
     case .string("values"): return Located(.values, at: node.offset)
     case .string(let word):
-      keyed.reportUnknownWord("history", Located(word, at: node.offset), ["values"])
+      let suggestion = findings.suggestions.clause(for: word, among: ["values"])
+      findings.error(
+        .unknownWord, at: node.offset,
+        "\(word.quoted) is no value of 'history' of \(keyed.owner)"
+          + (suggestion.isEmpty ? "; it may be true, false or \"values\"." : suggestion))
     default: keyed.wrongType("history", node, "true, false or \"values\"")
     }
     return nil
@@ -17,8 +21,14 @@ extension GrammarReader {
   /// How much of the history is kept.
   func readHistoryLimit(_ model: KeyedObject) -> Located<HistoryLimit>? {
     guard let node = model.object["keepHistory"]?.value else { return nil }
-    guard let object = node.object, !object.members.isEmpty else {
+    guard let object = node.object else {
       model.wrongType("keepHistory", node, "an object such as {\"days\": 30} or {\"transactions\": 100000}")
+      return nil
+    }
+    guard !object.members.isEmpty else {
+      findings.error(
+        .wrongType, at: node.offset,
+        "'keepHistory' of the model has no limit; give it \"days\", \"transactions\" or both, or take it out.")
       return nil
     }
     let keyed = KeyedObject(

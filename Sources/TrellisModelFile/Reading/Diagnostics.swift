@@ -144,9 +144,6 @@ public enum DiagnosticCode: String, Hashable, Sendable, CaseIterable {
   case badJSONPath = "bad-json-path"
   case jsonMismatch = "json-mismatch"
 
-  // Histories
-  case historyMismatch = "history-mismatch"
-
   // Released versions
   case historyEdited = "history-edited"
 }

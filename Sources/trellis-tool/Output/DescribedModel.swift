@@ -17,7 +17,8 @@ struct DescribedModel {
       .lines([
         ("model", .text(model.name)), ("version", .orNull(description.version)), ("doc", .orNull(description.doc)),
         ("entities", .rows(model.entities.map(json))), ("enums", .rows(description.enums.map(json))),
-        ("codableTypes", .texts(description.codableTypes)),
+        ("codableTypes", .texts(description.codableTypes)), ("history", description.history.canonical),
+        ("keepHistory", Self.json(description.keepHistory)),
       ]))
   }
 
@@ -27,6 +28,11 @@ struct DescribedModel {
     var text = ""
     json.write(into: &text, indent: 0)
     return text + "\n"
+  }
+
+  private static func json(_ limit: HistoryLimit?) -> CanonicalJSON {
+    guard let limit else { return .verbatim("null") }
+    return .object([("days", .orNull(limit.days)), ("transactions", .orNull(limit.transactions))])
   }
 
   // MARK: Entities
@@ -42,8 +48,8 @@ struct DescribedModel {
       ("unique", .list(entity.uniqueKeys.map { names($0.properties) })),
       ("indexes", .list(entity.indexes.map { .texts($0.spelling(in: entity)) })),
       ("fetchRequests", .rows(description.fetchRequests.map(json))),
-      ("hooks", .texts(description.hooks.map(\.rawValue))), ("history", .text("\(model.history(of: entity.index))")),
-      ("json", description.json?.canonical ?? .verbatim("null")),
+      ("hooks", .texts(description.hooks.map(\.rawValue))), ("json", description.json?.canonical ?? .verbatim("null")),
+      ("history", model.history(of: entity.index).canonical),
     ])
   }
 
@@ -59,9 +65,9 @@ struct DescribedModel {
       ("maxLength", .orNull(rules.maximumLength)), ("pattern", .orNull(rules.pattern)),
       ("unique", .flag(entity.uniqueKeys.contains { $0.properties == [attribute.index] })),
       ("transient", .flag(description.isTransient)), ("searchable", .flag(description.isSearchable)),
-      ("externalStorage", .flag(description.isExternal)), ("keepInHistory", .flag(description.isKeptInHistory)),
-      ("doc", .orNull(description.doc)),
+      ("externalStorage", .flag(description.isExternal)), ("doc", .orNull(description.doc)),
       ("json", description.json?.canonical(isRelationship: false) ?? .verbatim("null")),
+      ("keepInHistory", .flag(description.isKeptInHistory)),
     ])
   }
 

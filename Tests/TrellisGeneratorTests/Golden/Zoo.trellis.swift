@@ -23,7 +23,9 @@ nonisolated extension TrellisRuntime.ObjectModel {
         Tree._description,
         Oak._description,
         Flower._description,
-      ]
+      ],
+      history: .values,
+      keepHistory: TrellisModel.HistoryLimit(days: 30, transactions: 100000)
     ),
     objects: [
       Puppy.self,
@@ -40,7 +42,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
       Oak.self,
       Flower.self,
     ],
-    checksum: "6574d8dced4d1531",
+    checksum: "e284eb02d552cf5d",
     generatedCode: .version2
   )
 }
@@ -497,7 +499,7 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
     "Animal",
     isAbstract: true,
     attributes: [
-      TrellisModel.AttributeDescription("name", .string),
+      TrellisModel.AttributeDescription("name", .string, keptInHistory: true),
       TrellisModel.AttributeDescription("legs", .int16, default: .value(.integer(4)), doc: "How many it has."),
       TrellisModel.AttributeDescription("born", .date, optional: true),
       TrellisModel.AttributeDescription("mood", .string, transient: true, default: .value(.text("calm"))),
@@ -1815,7 +1817,8 @@ public nonisolated final class Keeper: TrellisRuntime.ManagedObject, Swift.Ident
           animals.@count BETWEEN {1, 5} AND NONE animals.born > now() - 3600
           """
       ),
-    ]
+    ],
+    history: .changes
   )
 }
 
@@ -2011,7 +2014,8 @@ public nonisolated final class Cage: TrellisRuntime.ManagedObject, Swift.Identif
     "Cage",
     relationships: [
       TrellisModel.RelationshipDescription("animals", to: "Animal", inverse: "cage", toMany: true, ordered: true)
-    ]
+    ],
+    history: .off
   )
 }
 

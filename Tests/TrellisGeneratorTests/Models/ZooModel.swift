@@ -1,6 +1,7 @@
 import TrellisModel
 
-/// Hierarchies: four levels under an abstract root, levels that add nothing, `id` declared in the middle.
+/// Hierarchies: four levels under an abstract root, levels that add nothing, `id` declared in the middle. Entities with
+/// each kind of history.
 let zooModel = ModelDescription(
   name: "Zoo",
   entities: [
@@ -8,7 +9,7 @@ let zooModel = ModelDescription(
     EntityDescription(
       "Animal", isAbstract: true,
       attributes: [
-        AttributeDescription("name", .string),
+        AttributeDescription("name", .string, keptInHistory: true),
         AttributeDescription("legs", .int16, default: .value(.integer(4)), doc: "How many it has."),
         AttributeDescription("born", .date, optional: true),
         AttributeDescription("mood", .string, transient: true, default: .value(.text("calm"))),
@@ -63,12 +64,13 @@ let zooModel = ModelDescription(
           predicate:
             "animals.@sum.legs > $legs AND SUBQUERY(dogs, $d, $d.breed == $breed AND $d.legs >= 3).@count >= 2 AND "
             + "animals.@count BETWEEN {1, 5} AND NONE animals.born > now() - 3600"),
-      ]),
+      ], history: .changes),
     EntityDescription(
       "Cage",
-      relationships: [RelationshipDescription("animals", to: "Animal", inverse: "cage", toMany: true, ordered: true)]),
+      relationships: [RelationshipDescription("animals", to: "Animal", inverse: "cage", toMany: true, ordered: true)],
+      history: .off),
     EntityDescription("Plant", attributes: [AttributeDescription("height", .double)], hooks: [.didInsert]),
     EntityDescription("Tree", parent: "Plant", attributes: [AttributeDescription("id", .int64)]),
     EntityDescription("Oak", parent: "Tree"),
     EntityDescription("Flower", parent: "Plant"),
-  ])
+  ], history: .values, keepHistory: HistoryLimit(days: 30, transactions: 100_000))

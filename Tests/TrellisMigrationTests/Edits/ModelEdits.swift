@@ -341,7 +341,20 @@ struct ModelEdits {
     return true
   }
 
+  private mutating func changeHistory() {
+    if maker.chance(50) {
+      model.history = maker.history()
+    } else if let entity = entity() {
+      model[entity.id].history = maker.chance(30) ? nil : maker.history()
+    }
+    if let property = attribute() { model.change(property.id) { $0.attribute?.isKeptInHistory.toggle() } }
+  }
+
   private mutating func changeFlags() -> Bool {
+    if maker.chance(50) {
+      changeHistory()
+      return true
+    }
     guard let property = attribute({ $0.attribute?.type == .data || $0.attribute?.type == .string }) else {
       return false
     }

@@ -8,6 +8,7 @@ struct PlainModel {
   var caseOrigins: [String: [String: String]] = [:]
   var entities: [PlainEntity] = []
   var removed: [String] = []
+  var history = HistoryContent.off
 
   static let codableType = "Place"
 
@@ -116,27 +117,33 @@ struct PlainModel {
   var description: ModelDescription {
     ModelDescription(
       name: "Random", enums: enums, codableTypes: [Self.codableType], entities: entities.map(described),
-      removed: removed)
+      removed: removed, history: history)
+  }
+
+  /// What is recorded about the objects of an entity: only the root of a hierarchy says so.
+  private func history(of entity: Int) -> HistoryContent {
+    lineage(entity).last.flatMap { self[$0].history } ?? history
   }
 
   private func described(_ entity: PlainEntity) -> EntityDescription {
     func name(_ id: Int) -> String { property(id)?.name ?? "" }
     return EntityDescription(
       entity.name, parent: entity.parent.map { self[$0].name }, isAbstract: entity.isAbstract,
-      attributes: entity.properties.compactMap(describedAttribute),
+      attributes: entity.properties.compactMap { describedAttribute($0, history(of: entity.id)) },
       relationships: entity.properties.compactMap(describedRelationship),
       uniqueKeys: entity.uniqueKeys.map { $0.map(name) },
       indexes: entity.indexes.map { index in
         IndexDescription(index.map { .init(name($0.property), descending: $0.isDescending) })
-      }, renamedFrom: entity.formerNames, removed: entity.removed)
+      }, renamedFrom: entity.formerNames, removed: entity.removed, history: entity.parent == nil ? entity.history : nil)
   }
 
-  private func describedAttribute(_ property: PlainProperty) -> AttributeDescription? {
+  private func describedAttribute(_ property: PlainProperty, _ history: HistoryContent) -> AttributeDescription? {
     guard var attribute = property.attribute else { return nil }
     attribute.name = property.name
     attribute.renamedFrom = property.formerNames
     attribute.isTransient = property.isTransient
     attribute.isLossy = property.isLossy && !property.isTransient
+    if property.isTransient || attribute.isExternal || history == .off { attribute.isKeptInHistory = false }
     return attribute
   }
 
@@ -157,6 +164,7 @@ struct PlainEntity {
   var name: String
   var parent: Int?
   var isAbstract = false
+  var history: HistoryContent?
   var formerNames: [String] = []
   var removed: [String] = []
   var properties: [PlainProperty] = []

@@ -35,6 +35,7 @@ struct RandomModel {
 
   mutating func make() {
     addEnums()
+    if chance(40) { model.history = history() }
     for _ in 0..<(2 + random.below(5)) { addEntity() }
     for entity in model.entities.map(\.id) {
       for _ in 0..<random.below(5) { addAttribute(to: entity) }
@@ -58,9 +59,12 @@ struct RandomModel {
     let parents = model.entities.map(\.id).filter { model.lineage($0).count < 3 }
     if chance(50) { entity.parent = some(parents) }
     entity.isAbstract = chance(20)
+    if chance(15) { entity.history = history() }
     model.entities.append(entity)
     return entity.id
   }
+
+  mutating func history() -> HistoryContent { HistoryContent.allCases[random.below(HistoryContent.allCases.count)] }
 
   // MARK: Attributes
 
@@ -111,6 +115,7 @@ struct RandomModel {
     if type == .data { attribute.isExternal = chance(50) }
     if type == .string { attribute.isSearchable = chance(30) }
     if chance(25) { attribute.rules = rules(of: type) }
+    attribute.isKeptInHistory = chance(10)
     var property = PlainProperty(id: naming.id(), origins: [], name: name ?? self.name(in: entity))
     property.attribute = attribute
     property.isTransient = chance(5) && type != .data && type != .string

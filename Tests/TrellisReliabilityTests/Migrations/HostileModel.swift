@@ -42,7 +42,7 @@ struct HostileModel {
   private mutating func change(_ model: inout ModelDescription) {
     guard !model.entities.isEmpty else { return }
     let entity = random.below(model.entities.count)
-    switch random.below(14) {
+    switch random.below(16) {
     case 0: model.name = name(in: model)
     case 1: model.entities[entity].name = name(in: model)
     case 2: model.entities[entity].parent = random.below(3) == 0 ? nil : name(in: model)
@@ -60,7 +60,9 @@ struct HostileModel {
         RelationshipDescription(
           name(in: model), to: name(in: model), inverse: random.below(2) == 0 ? nil : name(in: model),
           toMany: random.below(2) == 0, optional: random.below(2) == 0))
-    case 11, 12: changeAttribute(&model.entities[entity], name(in: model))
+    case 11: model.history = HistoryContent.allCases[random.below(3)]
+    case 12: model.entities[entity].history = HistoryContent.allCases[random.below(3)]
+    case 13, 14: changeAttribute(&model.entities[entity], name(in: model))
     default: changeRelationship(&model.entities[entity], name(in: model), name(in: model))
     }
   }
@@ -68,7 +70,7 @@ struct HostileModel {
   private mutating func changeAttribute(_ entity: inout EntityDescription, _ name: String) {
     guard !entity.attributes.isEmpty else { return }
     let place = random.below(entity.attributes.count)
-    switch random.below(9) {
+    switch random.below(10) {
     case 0: entity.attributes[place].name = name
     case 1: entity.attributes[place].isOptional.toggle()
     case 2: entity.attributes[place].isTransient.toggle()
@@ -79,6 +81,7 @@ struct HostileModel {
         [.now, .new, .value(.text(name)), .value(.integer(.max))][random.below(4)]
     case 6: entity.attributes[place].rules = AttributeRules(minLength: .max, maxLength: -1, pattern: name)
     case 7: entity.attributes.remove(at: place)
+    case 8: entity.attributes[place].isKeptInHistory.toggle()
     default: entity.attributes[place].type = type()
     }
   }

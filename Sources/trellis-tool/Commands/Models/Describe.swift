@@ -23,6 +23,7 @@ enum Describe {
     let description = model.description
     var text = "Model \(model.name)" + (description.version.map { ", version \($0.onOneLine)" } ?? "") + "\n"
     if let doc = description.doc { text += doc.onOneLine + "\n" }
+    if let history = DescribedHistory.text(of: model) { text += "History: \(history)\n" }
     if !model.entities.isEmpty { text += "\n" + entityTable(of: model).text }
     if !description.enums.isEmpty { text += "\n" + enumTable(of: model).text }
     if !description.codableTypes.isEmpty {
@@ -85,8 +86,7 @@ struct EntityTables {
     text += "\n"
     if let doc = description.doc { text += doc.onOneLine + "\n" }
     if let mapping { text += "JSON: \(mapping.text.onOneLine)\n" }
-    let history = model.history(of: entity.index)
-    if history != .off { text += "History: \(history)\n" }
+    if let history = model.history(of: entity.index).described { text += "History: \(history)\n" }
     for (title, lines) in [
       ("Attributes", attributes), ("Relationships", relationships),
       ("Unique keys", uniqueKeys), ("Indexes", indexes), ("Full-text search", searchable), ("Fetch requests", requests),
