@@ -175,6 +175,24 @@ import TrellisModelFile
       notes.contains { $0.hasPrefix("left-out Track.similar: is a fetched property of Track, with the predicate") })
   }
 
+  @Test("a kept value and an indexed text are told, with the word for the same") func options() throws {
+    let result = try Self.imported(
+      Self.model(
+        """
+        <entity name="Note" syncable="YES">
+          <attribute name="code" attributeType="String" preserveAfterDeletion="YES"/>
+          <attribute name="text" attributeType="String" spotlightIndexingEnabled="YES"/>
+        </entity>
+        """))
+    let notes = Self.notes(result)
+    #expect(
+      notes.contains(
+        "ignored Note.code: is kept in the history of deletions; give the model a history, and the attribute keepInHistory"
+      ))
+    #expect(notes.contains("ignored Note.text: is indexed by Spotlight; make it searchable for a full-text index"))
+    #expect(!result.description.entities[0].attributes.contains { $0.isKeptInHistory })
+  }
+
   @Test("names become words that compile, each with a note") func names() throws {
     let result = try Self.imported(
       Self.model(
