@@ -65,6 +65,20 @@ import TrellisTestSupport
     #expect(try mine.names(context) == ["cup"])
   }
 
+  @Test("Reserving keys and collecting files are no changes of others", .timeLimit(.minutes(20)))
+  func ownUpkeep() async throws {
+    let model =
+      #"{ "model": "Shop", "entities": { "Item": { "attributes": { "name": "string", "picture": { "type": "data?", "externalStorage": true } } } } }"#
+    let shop = try DynamicShop(model)
+    let stream = shop.container.saves
+    _ = try shop.container.collectExternalFiles()
+    try shop.insert(name: "cup")
+    for await save in stream {
+      #expect(save.isComplete && save.inserted.count == 1)
+      break
+    }
+  }
+
   @Test("A context merges what another container saved, and leaves the rest as it is") func merging() throws {
     let mine = try Notebook()
     let theirs = try Notebook(folder: mine.folder)

@@ -243,7 +243,7 @@ extension SQLiteStore {
     let database = connection.database
     // A file that only the latest commits do not refer to any more must stay as long as a power failure may undo these
     // commits.
-    let safe = try contentsOnDisk(database)
+    let safe = try contentsOnDisk(connection)
     // No other connection commits until this transaction ends, and every file that is referred to then is referred to
     // now.
     try database.execute("BEGIN IMMEDIATE", doing: "collect files")
@@ -254,17 +254,13 @@ extension SQLiteStore {
   /// Writes all commits to the disk, regardless of their durability.
   ///
   /// - Returns: the external contents that rows on the disk refer to.
-  private func contentsOnDisk(_ database: Database) throws(StoreError) -> Set<ContentDigest> {
-    try with(.durable, database) { () throws(StoreError) in
-      try database.execute("BEGIN IMMEDIATE", doing: "collect files")
-      do throws(StoreError) {
+  private func contentsOnDisk(_ connection: SQLiteConnection) throws(StoreError) -> Set<ContentDigest> {
+    let database = connection.database
+    return try with(.durable, database) { () throws(StoreError) in
+      try connection.committing(doing: "collect files") { () throws(StoreError) in
         let contents = try database.externalContents(setup.layout.model)
         try Metadata.noteCollection(in: database)
-        try database.execute("COMMIT", doing: "collect files")
         return contents
-      } catch {
-        try? database.execute("ROLLBACK", doing: "collect files")
-        throw error
       }
     }
   }
