@@ -219,8 +219,9 @@ extension HistoryPlan.Table {
   var pastKeyName: String { "_pastKey.\(plainName)" }
 
   fileprivate var pastParts: [CheckStatements.Part] {
-    let lines = (["\"_number\" INTEGER PRIMARY KEY", "\"_until\" INTEGER NOT NULL"] + definitions).joined(
-      separator: ",\n  ")
+    let lines =
+      (["\"_number\" INTEGER PRIMARY KEY", "\"_until\" INTEGER NOT NULL", "\"_since\" INTEGER"] + definitions).joined(
+        separator: ",\n  ")
     let index = pastKeyName
     return [
       CheckStatements.Part(
@@ -251,20 +252,27 @@ extension HistoryPlan.Table {
 
   fileprivate func view(asOf number: Int64, after first: Int64) -> String {
     func selection(_ alias: String) -> String { columns.map { "\(alias).\($0)" }.joined(separator: ", ") }
-    let isLater = "\"_until\" > \(number)"
     return "CREATE TEMP VIEW \(name) AS SELECT \(selection("t")) FROM main.\(name) AS t WHERE NOT EXISTS "
-      + "(SELECT 1 FROM main.\(past) AS p WHERE \(isSameRow("p", "t")) AND p.\(isLater)) UNION ALL "
-      + "SELECT \(selection("p")) FROM main.\(past) AS p WHERE p.\"_number\" > \(first) AND p.\(exists) AND NOT EXISTS "
-      + "(SELECT 1 FROM main.\(past) AS q WHERE \(isSameRow("q", "p")) AND q.\(isLater) AND q.\"_until\" < p.\"_until\")"
+      + "(SELECT 1 FROM main.\(past) AS p WHERE \(isSameRow("p", "t")) AND p.\"_until\" > \(number)) UNION ALL "
+      + "SELECT \(selection("p")) FROM main.\(past) AS p WHERE p.\"_number\" > \(first) AND p.\(exists) "
+      + "AND ifnull(p.\"_since\", 0) <= \(number)"
   }
 
   // MARK: Former rows
 
+  /// The transaction that a row is there since: the one that replaced its former row. Null if no former row is kept.
+  ///
+  /// - Parameter value: the value of a column of the key.
+  private func since(_ value: (_ column: String) -> String) -> String {
+    let isSame = key.map { "q.\($0) = \(value($0))" }.joined(separator: " AND ")
+    return "(SELECT max(q.\"_until\") FROM \(past) AS q WHERE \(isSame))"
+  }
+
   /// Keeps the rows as they are before their change. Parameters: the list of keys, and the number of the transaction. Of
   /// several changes of a row in one transaction, the first counts.
   var keepRows: String {
-    "INSERT OR IGNORE INTO \(past) (\"_until\", \(list)) SELECT ?2, \(list) FROM \(name) "
-      + "WHERE \(SQLName.id) IN \(ListParameter.values("?1"))"
+    "INSERT OR IGNORE INTO \(past) (\"_until\", \"_since\", \(list)) SELECT ?2, \(since { "t.\($0)" }), \(list) "
+      + "FROM \(name) AS t WHERE \(SQLName.id) IN \(ListParameter.values("?1"))"
   }
 
   /// Notes that rows did not exist before. Parameters: the list of keys, and the number of the transaction.
@@ -276,15 +284,17 @@ extension HistoryPlan.Table {
   /// the transaction.
   var keepPair: String {
     let orders = columns.dropFirst(2)
-    let values = ["?3", "j.\(key[0]) IS NOT NULL", "?1", "?2"] + orders.map { "j.\($0)" }
-    return "INSERT OR IGNORE INTO \(past) (\"_until\", \"_existed\", \(list)) SELECT \(values.joined(separator: ", ")) "
+    let since = since { $0 == key[0] ? "?1" : "?2" }
+    let values = ["?3", since, "j.\(key[0]) IS NOT NULL", "?1", "?2"] + orders.map { "j.\($0)" }
+    return
+      "INSERT OR IGNORE INTO \(past) (\"_until\", \"_since\", \"_existed\", \(list)) SELECT \(values.joined(separator: ", ")) "
       + "FROM (SELECT 1) LEFT JOIN \(name) AS j ON j.\(key[0]) = ?1 AND j.\(key[1]) = ?2"
   }
 
   /// Keeps the pairs of deleted objects. Parameters: the list of their keys, and the number of the transaction.
   func keepPairs(ofFirst isFirst: Bool) -> String {
-    "INSERT OR IGNORE INTO \(past) (\"_until\", \"_existed\", \(list)) SELECT ?2, 1, \(list) FROM \(name) "
-      + "WHERE \(key[isFirst ? 0 : 1]) IN \(ListParameter.values("?1"))"
+    "INSERT OR IGNORE INTO \(past) (\"_until\", \"_since\", \"_existed\", \(list)) SELECT ?2, \(since { "t.\($0)" }), "
+      + "1, \(list) FROM \(name) AS t WHERE \(key[isFirst ? 0 : 1]) IN \(ListParameter.values("?1"))"
   }
 
   // MARK: Triggers
@@ -341,9 +351,11 @@ extension HistoryPlan.Table {
         : "INSERT OR IGNORE INTO \(past) (\"_until\", \(SQLName.id)) VALUES (\(number), \(row).\(SQLName.id))"
     }
     let values = columns.map { "\(row).\($0)" }.joined(separator: ", ")
+    let since = since { "\(row).\($0)" }
     return isJoin
-      ? "INSERT OR IGNORE INTO \(past) (\"_until\", \"_existed\", \(list)) VALUES (\(number), 1, \(values))"
-      : "INSERT OR IGNORE INTO \(past) (\"_until\", \(list)) VALUES (\(number), \(values))"
+      ? "INSERT OR IGNORE INTO \(past) (\"_until\", \"_since\", \"_existed\", \(list)) VALUES "
+        + "(\(number), \(since), 1, \(values))"
+      : "INSERT OR IGNORE INTO \(past) (\"_until\", \"_since\", \(list)) VALUES (\(number), \(since), \(values))"
   }
 }
 

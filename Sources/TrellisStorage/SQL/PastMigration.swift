@@ -57,9 +57,9 @@ struct PastMigration {
   }
 
   private func copy(_ former: HistoryPlan.Table, _ table: HistoryPlan.Table, _ values: [String]) -> String {
-    let mark = table.isJoin ? ["\"_existed\""] : []
-    let names = (["\"_until\""] + mark + table.columns).joined(separator: ", ")
-    return "INSERT INTO \(table.past) (\(names)) SELECT \((["\"_until\""] + mark + values).joined(separator: ", ")) "
+    let mine = ["\"_until\"", "\"_since\""] + (table.isJoin ? ["\"_existed\""] : [])
+    let names = (mine + table.columns).joined(separator: ", ")
+    return "INSERT INTO \(table.past) (\(names)) SELECT \((mine + values).joined(separator: ", ")) "
       + "FROM \(Self.aside(former)) ORDER BY \"_number\""
   }
 
