@@ -24,7 +24,7 @@ extension HistoryToken: LosslessStringConvertible {
     "\(position.identity):\(position.number):\(position.time):\(position.part)"
   }
 
-  /// Creates a token from its text; nil if the text is none of a token.
+  /// Creates a token from its text; nil for any other text.
   public init?(_ description: String) {
     let parts = description.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 4, !parts[0].isEmpty, let number = Int64(parts[1]), let time = Int64(parts[2]),

@@ -4,7 +4,7 @@ package import TrellisModel
 /// A context's connection to a store as it was after a transaction.
 ///
 /// It has a SQLite connection of its own, with views under the names of the tables. So each statement reads the former
-/// rows, whoever changes the present ones meanwhile. Each call checks that the former rows were not deleted.
+/// rows, while others change the present ones. Each call checks that the former rows were not deleted.
 package final class PastConnection: StoreConnection {
   private let store: SQLiteStore
   private let connection: SQLiteConnection
