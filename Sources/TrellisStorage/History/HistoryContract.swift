@@ -83,8 +83,6 @@ package enum HistoryMoment: Sendable {
 package protocol HistoryStore: Store {
   /// The number that distinguishes the transactions of this object from those of other processes and containers.
   var origin: Int64 { get }
-  /// Whether the store records the changes of every entity.
-  var hasCompleteHistory: Bool { get }
   /// Creates a connection that reads the store as it was. It cannot save.
   ///
   /// - Throws: ``StoreError``: `historyExpired`, `otherHistory` or `unsupported`.

@@ -243,11 +243,6 @@ extension Database {
 extension SQLiteStore: HistoryStore {
   package var origin: Int64 { setup.history?.origin ?? 0 }
 
-  package var hasCompleteHistory: Bool {
-    guard let plan = setup.history?.plan else { return false }
-    return plan.entities.allSatisfy { $0 != nil }
-  }
-
   package func connect(asOf position: HistoryPosition) throws -> any StoreConnection {
     let connection = try take()
     defer { giveBack(connection) }
