@@ -22,6 +22,7 @@ var package = Package(
     .library(name: "TrellisJSON", targets: ["TrellisJSON"]),
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .library(name: "TrellisCoreData", targets: ["TrellisCoreData"]),
+    .library(name: "TrellisPostgres", targets: ["TrellisPostgres"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .plugin(name: "TrellisGenerate", targets: ["TrellisGenerate"]),
     .executable(name: "trellis", targets: ["TrellisTool"]),
@@ -80,6 +81,12 @@ var package = Package(
     // Core Data's models and stores, for the program and for apps that bring their data along. They import it beside `Trellis`.
     .target(
       name: "TrellisCoreData", dependencies: ["CSQLite", "TrellisModel", "TrellisModelFile", "TrellisStorage"],
+      swiftSettings: settings),
+
+    // The store on a PostgreSQL server. Programs that use it import it beside `Trellis`.
+    .target(name: "CPQ", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
+    .target(
+      name: "TrellisPostgres", dependencies: ["CPQ", "TrellisModel", "TrellisModelFile", "TrellisStorage"],
       swiftSettings: settings),
 
     // Objects of a model that is known only at run time, and local pages about a store.
@@ -182,6 +189,12 @@ if !isResolvedDependency {
         "TrellisGenerator", "TrellisDynamic", "TrellisRuntime", "CSQLite",
       ],
       exclude: ["Fixtures"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisPostgresTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisStoreTesting", "TrellisPostgres", "TrellisStorage", "TrellisModel",
+      ],
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisDynamicTests",
       dependencies: [

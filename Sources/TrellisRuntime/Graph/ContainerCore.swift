@@ -74,7 +74,7 @@ final class KeyAllocator: Sendable {
 
   init(_ store: any Store) throws {
     self.store = store
-    first = try store.reserveKeys(KeyReservation.size)
+    first = try store.reserveKeys(store.keyBlock)
     next = Atomic(first.lowerBound)
   }
 
@@ -96,7 +96,7 @@ final class KeyAllocator: Sendable {
   private func takeLater(_ count: Int64, onFailure report: (ContextError) -> Void) -> Range<Int64> {
     do {
       return try later.withLock { left in
-        if left.count < count { left = try store.reserveKeys(KeyReservation.size) }
+        if left.count < count { left = try store.reserveKeys(store.keyBlock) }
         guard left.count >= count else { throw KeyReservation.exhausted(store.name) }
         let block = left.lowerBound..<(left.lowerBound + count)
         left = block.upperBound..<left.upperBound

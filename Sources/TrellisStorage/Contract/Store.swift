@@ -15,6 +15,9 @@ public protocol Store: AnyObject, Sendable {
   ///
   /// - Throws: ``StoreError``.
   func reserveKeys(_ count: Int64) throws -> Range<Int64>
+  /// The number of keys that a container reserves at a time. The default, 2³², is enough for the life of a process, so
+  /// that inserting never waits for the store; a store that many machines open at once should have fewer.
+  var keyBlock: Int64 { get }
   /// Returns the upper part of the last reserved range, if no object uses it. A store may ignore it.
   func returnKeys(_ unused: Range<Int64>)
   /// Writes a copy of the store, as it is at one moment, to another file, while the store stays in use. The default
@@ -38,6 +41,7 @@ public protocol Store: AnyObject, Sendable {
 
 extension Store {
   public func close() {}
+  public var keyBlock: Int64 { KeyReservation.size }
   public func collectExternalFiles() throws -> Int { 0 }
 
   public func backUp(to path: String, replacing: Bool) throws {
@@ -339,8 +343,8 @@ public enum Durability: String, Hashable, Sendable, CaseIterable {
 
 /// The reservation of object keys in a store.
 package enum KeyReservation {
-  /// The number of keys that a container reserves when it opens a store. An insert never has to access the store, and
-  /// 2³¹ openings fit into 63 bits.
+  /// The number of keys that a container reserves when it opens a store of its own. An insert never has to access the
+  /// store, and 2³¹ openings fit into 63 bits.
   package static let size: Int64 = 1 << 32
 
   /// The error when no keys are left.

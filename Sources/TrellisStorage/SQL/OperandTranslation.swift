@@ -1,4 +1,4 @@
-import TrellisModel
+package import TrellisModel
 
 /// One side of a comparison, as SQL.
 struct TranslatedOperand {
@@ -209,19 +209,27 @@ extension PredicateTranslator {
     }
   }
 
-  private mutating func leaveScope() throws(StoreError) -> String {
+  /// Ends the scope of a to-many.
+  ///
+  /// - Returns: its FROM clause.
+  package mutating func leaveScope() throws(StoreError) -> String {
     guard let scope = scopes.popLast() else { throw Self.unknown("variable") }
     return scope.source
+  }
+
+  /// The key of the innermost variable's object, and its position if it has one.
+  package var innermost: (key: String, place: String?) {
+    (scopes[scopes.count - 1].key, scopes[scopes.count - 1].place)
   }
 }
 
 // MARK: - Paths
 
 /// The SQL for the end of a path.
-struct TranslatedProperty {
-  let sql: String
+package struct TranslatedProperty {
+  package let sql: String
   /// Whether the value may be null.
-  let isOptional: Bool
+  package let isOptional: Bool
   /// Whether the value is data that may lie in a file. If it does, the row contains a text.
   var isExternal = false
   /// Whether a statement inside the statement computes the value.
@@ -241,7 +249,7 @@ private struct RowReference {
 extension PredicateTranslator {
   /// The value at a path's end: an attribute, a to-one's key, the number of a to-many's members or the object's own
   /// key.
-  mutating func property(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
+  package mutating func property(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
     if let columns { return try Self.column(path, of: columns) }
     var steps = path.steps
     guard let last = steps.popLast() else {
@@ -278,7 +286,7 @@ extension PredicateTranslator {
   }
 
   /// The name of the entity of the object at a path's end.
-  mutating func entityName(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
+  package mutating func entityName(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
     let row = try walk(path, path.steps)
     let table = layout.tables[row.entity]
     if table.isInHierarchy {
@@ -291,7 +299,7 @@ extension PredicateTranslator {
   }
 
   /// The to-many at a path's end: its owner's key and the relationship.
-  mutating func toMany(_ path: PropertyPath) throws(StoreError) -> (owner: String, relationship: Relationship) {
+  package mutating func toMany(_ path: PropertyPath) throws(StoreError) -> (owner: String, relationship: Relationship) {
     var steps = path.steps
     guard let last = steps.popLast() else { throw Self.unknown("to-many") }
     let row = try walk(path, steps)

@@ -1,4 +1,4 @@
-import TrellisModel
+package import TrellisModel
 
 /// Translates a predicate to SQL with parameters for its values.
 ///
@@ -15,14 +15,14 @@ package struct PredicateTranslator {
   private var valueCount = 0
   private var aliasCount = 1
 
-  init(_ layout: TableLayout, entity: Int) {
+  package init(_ layout: TableLayout, entity: Int) {
     self.layout = layout
     scopes = [TranslationScope(variable: 0, table: layout.tables[entity], alias: "t0")]
   }
 
-  var rootAlias: String { scopes[0].alias }
+  package var rootAlias: String { scopes[0].alias }
   /// The FROM clause for the fetched objects.
-  var rootSource: String { scopes[0].source }
+  package var rootSource: String { scopes[0].source }
 
   // MARK: Values
 
@@ -124,7 +124,7 @@ package struct PredicateTranslator {
     .limit, "The predicate compares with a date further from 1970 than 292,000 years.",
     remedy: "Compare with a date that an attribute can keep.")
 
-  static func unknown(_ what: String) -> StoreError {
+  package static func unknown(_ what: String) -> StoreError {
     StoreError(
       .internalError, "The request names a \(what) that the store does not have.",
       remedy: "Use a request that was made for this container's model.")
@@ -210,7 +210,7 @@ extension PredicateTranslator {
     return quantifier == .any ? exists : "NOT \(exists)"
   }
 
-  mutating func count(_ path: PropertyPath) throws(StoreError) -> String {
+  package mutating func count(_ path: PropertyPath) throws(StoreError) -> String {
     let (owner, relationship) = try toMany(path)
     let link = try enter(relationship, owner: owner, variable: -1)
     guard let scope = scopes.popLast() else { throw Self.unknown("variable") }
@@ -220,7 +220,7 @@ extension PredicateTranslator {
   /// Opens a scope for the members of a to-many.
   ///
   /// - Returns: the condition that ties the members to their owner.
-  mutating func enter(
+  package mutating func enter(
     _ relationship: Relationship, owner: String, variable: Int
   ) throws(StoreError) -> String {
     let table = layout.tables[relationship.destination]
@@ -237,16 +237,16 @@ extension PredicateTranslator {
       return "\(scope.alias).\(column) = \(owner)"
     case .joinTable(let number, let isFirst):
       let join = layout.model.joinTables[number]
-      let mine = SQLName.quoted(isFirst ? join.first.column : join.partnerColumn)
-      let theirs = SQLName.quoted(isFirst ? join.partnerColumn : join.first.column)
+      let mine = layout.names.column(isFirst ? join.first.column : join.partnerColumn)
+      let theirs = layout.names.column(isFirst ? join.partnerColumn : join.first.column)
       let pairs = nextAlias()
       // With the delete rule `noAction`, a join table row may refer to a deleted row, which is no member.
       let needsRow = relationship.partnerRule == .noAction
       var scope = TranslationScope(
-        variable: variable, table: table, alias: nextAlias(), pairs: "\(SQLName.quoted(join.name)) AS \(pairs)",
+        variable: variable, table: table, alias: nextAlias(), pairs: "\(layout.names.table(join.name)) AS \(pairs)",
         key: "\(pairs).\(theirs)", needsRow: needsRow)
       let order = isFirst ? join.first.orderColumn : join.second?.orderColumn
-      scope.place = order.map { "\(pairs).\(SQLName.quoted($0))" }
+      scope.place = order.map { "\(pairs).\(layout.names.column($0))" }
       scopes.append(scope)
       return "\(pairs).\(mine) = \(owner)"
     case .column, .transient: throw Self.unknown("stored to-many")

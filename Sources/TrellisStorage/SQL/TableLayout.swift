@@ -11,13 +11,18 @@ package final class TableLayout: Sendable {
   package let search: SearchPlan
   /// Whether the names of tables stand for views of their former rows, which have no indexes and no order.
   package let isPast: Bool
+  /// The names of tables and columns in statements.
+  package let names: SQLNames
 
   /// - Complexity: linear in the number of columns of all entities, including inherited ones.
-  package init(_ model: Model, search: SearchPlan = SearchPlan(), isPast: Bool = false) {
+  package init(
+    _ model: Model, search: SearchPlan = SearchPlan(), isPast: Bool = false, names: SQLNames = SQLNames()
+  ) {
     self.isPast = isPast
     self.model = model
     self.search = search
-    tables = model.entities.map { EntityTable($0, in: model) }
+    self.names = names
+    tables = model.entities.map { EntityTable($0, in: model, names) }
     insertRanks = InsertOrder(model).ranks
   }
 
@@ -29,7 +34,7 @@ package final class TableLayout: Sendable {
   }
 
   /// The quoted name of an entity's column. Nil if there is none.
-  func column(_ column: Int, of entity: Int) -> String? {
+  package func column(_ column: Int, of entity: Int) -> String? {
     let names = tables[entity].columns
     return names.indices.contains(column) ? names[column] : nil
   }
@@ -57,19 +62,19 @@ package final class EntityTable: Sendable {
   /// The condition for rows of exactly this entity. Nil if the table has no other rows.
   package let ownTerm: (@Sendable (_ alias: String) -> String)?
 
-  init(_ entity: Entity, in model: Model) {
+  init(_ entity: Entity, in model: Model, _ names: SQLNames) {
     self.entity = entity.index
-    name = SQLName.quoted(model.entities[entity.root].name)
+    name = names.table(model.entities[entity.root].name)
     isInHierarchy = entity.isInHierarchy
-    columns = entity.columns.map { SQLName.quoted($0.name) }
-    (selectedColumns, places) = Self.selection(of: entity, columns, in: model)
+    columns = entity.columns.map { names.column($0.name) }
+    (selectedColumns, places) = Self.selection(of: entity, columns, in: model, names)
     entityNames = entity.subtree.map { (model.entities[$0].name, $0) }
     subtreeTerm = entity.parent == nil ? nil : Self.term(entity.subtree.map { model.entities[$0].name })
     ownTerm = entity.isInHierarchy ? Self.term([entity.name]) : nil
   }
 
   private static func selection(
-    of entity: Entity, _ columns: [String], in model: Model
+    of entity: Entity, _ columns: [String], in model: Model, _ names: SQLNames
   ) -> (columns: [String], places: [Int: ContiguousArray<Int32>]) {
     // The entity's own columns are in order.
     guard entity.subtree.count > 1 else { return (columns, [:]) }
@@ -81,7 +86,7 @@ package final class EntityTable: Sendable {
       let member = model.entities[number]
       var mine: ContiguousArray<Int32> = []
       for column in member.columns {
-        let name = SQLName.quoted(column.name)
+        let name = names.column(column.name)
         let place = placeOfName[name] ?? Int32(selected.count)
         if placeOfName.updateValue(place, forKey: name) == nil { selected.append(name) }
         mine.append(place)
@@ -160,6 +165,48 @@ struct InsertOrder {
         if !isOpen { ranks[entity] = max(ranks[entity], ranks[target] + 1) }
       }
     }
+  }
+}
+
+// MARK: - SQL names
+
+/// The names of a model's tables and columns in statements. They are always quoted.
+package struct SQLNames: Sendable {
+  /// What precedes the name of a table: a schema and a point, or nothing.
+  package let qualifier: String
+  /// The maximum number of bytes of a name. A longer one is cut and ends with a digest of the whole.
+  private let limit: Int
+  /// The names of columns that the store keeps for itself.
+  private let reserved: Set<String>
+
+  /// The names as the model has them.
+  package init() { self.init(qualifier: "", limit: .max, reserved: []) }
+
+  package init(qualifier: String, limit: Int, reserved: Set<String>) {
+    self.qualifier = qualifier
+    self.limit = limit
+    self.reserved = reserved
+  }
+
+  package func table(_ name: String) -> String { qualifier + identifier(name) }
+
+  package func column(_ name: String) -> String {
+    identifier(reserved.contains(name) ? "_column.\(name)" : name)
+  }
+
+  /// A name without a schema, such as that of an index.
+  package func identifier(_ name: String) -> String { SQLName.quoted(fitted(name)) }
+
+  /// The name within the limit. Different names stay different, and the same name stays the same.
+  package func fitted(_ name: String) -> String {
+    guard name.utf8.count > limit else { return name }
+    let ending = "." + ContentDigest(of: Array(name.utf8)).text.prefix(16)
+    var start = ""
+    for scalar in name.unicodeScalars {
+      guard start.utf8.count + UTF8.width(scalar) + ending.utf8.count <= limit else { break }
+      start.unicodeScalars.append(scalar)
+    }
+    return start + ending
   }
 }
 

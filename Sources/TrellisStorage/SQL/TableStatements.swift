@@ -301,7 +301,7 @@ package struct PlannedIndex: Sendable {
   package let isUnique: Bool
   package let root: Int
   /// The condition on the rows that a child entity's unique key applies to. Nil if it applies to the whole table.
-  let condition: String?
+  package let condition: String?
   private let tableName: String
 
   init(

@@ -1,0 +1,56 @@
+public import Foundation
+import TrellisModel
+public import TrellisStorage
+
+extension StoreConfiguration {
+  /// A store on a PostgreSQL server, which many programs on many machines can use at once.
+  ///
+  /// ```swift
+  /// let container = try PersistentContainer(
+  ///   model: .shop, store: .postgres("postgresql://shop@db.example.org/shop", schema: "shop", connections: 16),
+  ///   workers: 16)
+  /// ```
+  /// The tables are in one schema, with native types, unique keys and foreign keys. A schema that does not exist, or is
+  /// empty, becomes a new store. A store that was made with a former version of the model is migrated. The schema of
+  /// another model, of a newer version of the model, of a newer Trellis or of another program is refused and not changed.
+  ///
+  /// A text with U+0000, and a date before 4714-11-24 BC, cannot be saved, because the server has no form for them.
+  ///
+  /// - Parameters:
+  ///   - connectionString: What libpq accepts: a URI such as `postgresql://user@host:5432/database?sslmode=verify-full`,
+  ///     or keywords with values. What it leaves out comes from libpq's environment variables, such as `PGPASSWORD`, or
+  ///     from its password file. Passwords are never part of messages.
+  ///   - schema: The schema of the tables. It is created if it does not exist and the role may do so.
+  ///   - connections: The maximum number of connections of this store to the server, at least one. Contexts borrow one
+  ///     for each call, so this limits how many read or save at the same time, and not how many there are. Give a
+  ///     container as many `workers`.
+  ///   - timeout: The number of seconds that a call waits for a connection of this store while all are in use, and for
+  ///     the answer of a server that it connects to.
+  ///   - preparesStatements: Whether connections keep prepared statements. A pool between the program and the server that
+  ///     gives out a connection for a transaction only, such as PgBouncer before version 1.21, needs false.
+  ///   - migration: What happens to a store that was made with a former version of the model.
+  /// - Throws: Opening throws ``StoreError``: `libraryUnavailable` without libpq 14 or later, `cannotOpen` if the server
+  ///   cannot be reached, refuses the role or has another encoding than UTF-8, `foreignFile` for a schema with tables of
+  ///   another program, `dataLoss` or `unanswered` if the model does not say what becomes of the stored data,
+  ///   `newerModel` if the store has a newer version of the model.
+  public static func postgres(
+    _ connectionString: String, schema: String = "public", connections: Int = 8, timeout: TimeInterval = 10,
+    preparesStatements: Bool = true, migration: MigrationPolicy = .automatic
+  ) -> StoreConfiguration {
+    let options = PostgresOptions(
+      connectionString: connectionString, schema: schema, connections: max(1, connections),
+      timeout: timeout.isNaN ? 0 : max(0, min(timeout, 1_000_000)), preparesStatements: preparesStatements,
+      migration: migration)
+    return StoreConfiguration { model in try PostgresOpening(model, options).open() }
+  }
+}
+
+/// How a store on a server is opened.
+struct PostgresOptions: Sendable {
+  var connectionString: String
+  var schema: String
+  var connections = 8
+  var timeout: TimeInterval = 10
+  var preparesStatements = true
+  var migration = MigrationPolicy.automatic
+}

@@ -1,0 +1,187 @@
+internal import CPQ
+import Dispatch
+import Foundation
+import TrellisModel
+import TrellisStorage
+
+/// The connections of a store. Each is lent to one call at a time; callers wait in the order in which they came.
+final class ServerPool: Sendable {
+  private let name: String
+  private let most: Int
+  private let timeout: TimeInterval
+  private let open: @Sendable () throws(StoreError) -> ServerConnection
+
+  /// A connection that nobody uses. `@unchecked` is sound because it is moved from one owner to the next under the lock.
+  private struct Idle: @unchecked Sendable {
+    let connection: ServerConnection
+    let since: ContinuousClock.Instant
+  }
+
+  /// A thread that waits for a connection. `@unchecked` is sound because the fields are set before the semaphore is
+  /// signalled, and read after it was waited for or under the pool's lock.
+  private final class Waiter: @unchecked Sendable {
+    let semaphore = DispatchSemaphore(value: 0)
+    var connection: ServerConnection?
+    /// Whether the waiter may open a connection in the place of one that is gone.
+    var mayOpen = false
+  }
+
+  private struct State {
+    var idle: [Idle] = []
+    var count = 0
+    var waiting: [Waiter] = []
+    var isClosed = false
+  }
+
+  private let state = Locked(State())
+
+  /// A connection that was not used for this long is closed, except for the last.
+  private static let longestIdle: Duration = .seconds(60)
+
+  init(
+    name: String, most: Int, timeout: TimeInterval, open: @escaping @Sendable () throws(StoreError) -> ServerConnection
+  ) {
+    self.name = name
+    self.most = most
+    self.timeout = timeout
+    self.open = open
+  }
+
+  private enum Answer {
+    case found(Idle)
+    case mayOpen
+    case mustWait(Waiter)
+    case closed
+  }
+
+  /// Lends a connection. A thread that has one already gets another beyond the limit, because it would wait for itself.
+  ///
+  /// - Throws: ``StoreError``: `busy` after the timeout, `closed`, or why no connection can be opened.
+  func take() throws(StoreError) -> ServerConnection {
+    let hasOne = trellis_pq_thread_leases(0) > 0
+    let answer = state.withLock { state -> Answer in
+      if state.isClosed { return .closed }
+      if let found = state.idle.popLast() { return .found(found) }
+      if state.count >= most && !hasOne {
+        let waiter = Waiter()
+        state.waiting.append(waiter)
+        return .mustWait(waiter)
+      }
+      state.count += 1
+      return .mayOpen
+    }
+    let connection: ServerConnection
+    switch answer {
+    case .found(let idle): connection = idle.connection
+    case .mayOpen: connection = try openOne()
+    case .mustWait(let waiter): connection = try wait(waiter)
+    case .closed:
+      throw StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+    }
+    _ = trellis_pq_thread_leases(1)
+    return connection
+  }
+
+  private func openOne() throws(StoreError) -> ServerConnection {
+    do {
+      return try open()
+    } catch {
+      // Another thread may have more luck, and must not wait for a connection that never comes.
+      leave()
+      throw error
+    }
+  }
+
+  private func wait(_ waiter: Waiter) throws(StoreError) -> ServerConnection {
+    if waiter.semaphore.wait(timeout: .now() + timeout) == .timedOut {
+      let waitingOthers = state.withLock { state -> Int? in
+        // The connection may have come at the last moment.
+        guard let place = state.waiting.firstIndex(where: { $0 === waiter }) else { return nil }
+        state.waiting.remove(at: place)
+        return state.waiting.count
+      }
+      if let waitingOthers {
+        throw StoreError(
+          .busy,
+          "All \(most) connections to \(name) were in use for \(timeout.formatted()) seconds, and \(waitingOthers) other "
+            + "callers wait.", remedy: "Open the store with more connections, or do less in each block.")
+      }
+      waiter.semaphore.wait()
+    }
+    if let connection = waiter.connection { return connection }
+    guard waiter.mayOpen else {
+      throw StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+    }
+    return try openOne()
+  }
+
+  /// Takes a connection back. One that is lost is closed.
+  func giveBack(_ connection: ServerConnection) {
+    _ = trellis_pq_thread_leases(-1)
+    if connection.isLost { return leave() }
+    let idle = Idle(connection: connection, since: .now)
+    // Closed connections are released outside of the lock, because closing one writes to the network.
+    let closed = state.withLock { state -> [Idle] in
+      if state.isClosed || state.count > most {
+        state.count -= 1
+        return [idle]
+      }
+      if !state.waiting.isEmpty {
+        let next = state.waiting.removeFirst()
+        next.connection = idle.connection
+        next.semaphore.signal()
+        return []
+      }
+      state.idle.append(idle)
+      return Self.sweep(&state)
+    }
+    _ = closed
+  }
+
+  /// Removes connections that were idle for long. The most recent ones are at the end.
+  private static func sweep(_ state: inout State) -> [Idle] {
+    var closed: [Idle] = []
+    while state.idle.count > 1, let oldest = state.idle.first, oldest.since < .now - longestIdle {
+      closed.append(state.idle.removeFirst())
+      state.count -= 1
+    }
+    return closed
+  }
+
+  /// Notes that a connection is gone. The next waiter may open one in its place.
+  private func leave() {
+    state.withLock { state in
+      guard !state.isClosed, !state.waiting.isEmpty, state.count <= most else {
+        state.count -= 1
+        return
+      }
+      let next = state.waiting.removeFirst()
+      next.mayOpen = true
+      next.semaphore.signal()
+    }
+  }
+
+  /// Closes idle connections, for example because the server was restarted.
+  func closeIdle() {
+    let closed = state.withLock { state -> [Idle] in
+      let idle = state.idle
+      state.count -= idle.count
+      state.idle = []
+      return idle
+    }
+    _ = closed
+  }
+
+  func close() {
+    let closed = state.withLock { state -> [Idle] in
+      state.isClosed = true
+      for waiter in state.waiting { waiter.semaphore.signal() }
+      state.waiting = []
+      let idle = state.idle
+      state.count -= idle.count
+      state.idle = []
+      return idle
+    }
+    _ = closed
+  }
+}

@@ -1,0 +1,441 @@
+import TrellisModel
+import TrellisStorage
+
+/// Translates what PostgreSQL answers exactly as evaluation in memory does, and leaves the rest.
+///
+/// Each term is true in SQL exactly when the predicate is true. Otherwise the term is false or null, which is the same
+/// for WHERE, AND and OR. Only `not` distinguishes the two, with IS NOT TRUE.
+struct ExactConditions {
+  /// The paths, with the joins that they need.
+  private(set) var paths: PredicateTranslator
+  private(set) var parameters = ServerParameters()
+  private let setup: PostgresSetup
+  /// The entities that the variables stand for.
+  private var entities: [Int: Int]
+
+  init(_ setup: PostgresSetup, entity: Int) {
+    self.setup = setup
+    paths = PredicateTranslator(setup.layout, entity: entity)
+    entities = [0: entity]
+  }
+
+  /// Runs a translation, of which nothing remains if it returns nil.
+  private mutating func attempt<Result>(
+    _ body: (inout ExactConditions) throws(StoreError) -> Result?
+  ) throws(StoreError) -> Result? {
+    let before = self
+    if let result = try body(&self) { return result }
+    self = before
+    return nil
+  }
+
+  mutating func addParameter(_ value: Int64) -> String { parameters.add(value) }
+
+  // MARK: Logic
+
+  /// The terms of a conjunction that SQL answers, and those that it does not.
+  mutating func split(
+    _ predicate: QueryPredicate, into terms: inout [String], rest: inout [QueryPredicate]
+  ) throws(StoreError) {
+    if case .and(let parts) = predicate {
+      for part in parts { try split(part, into: &terms, rest: &rest) }
+    } else if let term = try attempt({ self_ throws(StoreError) in try self_.condition(predicate) }) {
+      terms.append(term)
+    } else {
+      rest.append(predicate)
+    }
+  }
+
+  /// The condition in SQL; nil if it would not be exact.
+  private mutating func condition(_ predicate: QueryPredicate) throws(StoreError) -> String? {
+    switch predicate {
+    case .constant(let value): return value ? "TRUE" : "FALSE"
+    case .not(let inner): return try negation(inner)
+    case .and(let terms): return try joined(terms, " AND ", empty: "TRUE")
+    case .or(let terms): return try joined(terms, " OR ", empty: "FALSE")
+    case .comparison(let comparison): return try self.comparison(comparison)
+    case .isIn(let operand, let values, let kind): return try isIn(operand, values, kind)
+    case .quantified(let quantifier, let path, let variable, let inner):
+      return try quantified(quantifier, path, variable, inner)
+    }
+  }
+
+  private mutating func negation(_ predicate: QueryPredicate) throws(StoreError) -> String? {
+    switch predicate {
+    case .constant(let value): return value ? "FALSE" : "TRUE"
+    case .not(let inner): return try condition(inner)
+    case .comparison(var comparison) where comparison.relation == .equal:
+      comparison.relation = .notEqual
+      return try self.comparison(comparison)
+    case .comparison(var comparison) where comparison.relation == .notEqual:
+      comparison.relation = .equal
+      return try self.comparison(comparison)
+    case .quantified(.any, let path, let variable, let inner): return try quantified(.none, path, variable, inner)
+    case .quantified(.none, let path, let variable, let inner): return try quantified(.any, path, variable, inner)
+    default: return try condition(predicate).map { "(\($0)) IS NOT TRUE" }
+    }
+  }
+
+  private mutating func joined(
+    _ terms: [QueryPredicate], _ separator: String, empty: String
+  ) throws(StoreError) -> String? {
+    var texts: [String] = []
+    for term in terms {
+      guard let text = try condition(term) else { return nil }
+      texts.append(text)
+    }
+    return texts.isEmpty ? empty : "(\(texts.joined(separator: separator)))"
+  }
+
+  private mutating func quantified(
+    _ quantifier: Quantifier, _ path: PropertyPath, _ variable: Int, _ condition: QueryPredicate
+  ) throws(StoreError) -> String? {
+    let (owner, relationship) = try paths.toMany(path)
+    let link = try paths.enter(relationship, owner: owner, variable: variable)
+    let outer = entities.updateValue(relationship.destination, forKey: variable)
+    let inner = try self.condition(quantifier == .all ? .not(condition) : condition)
+    entities[variable] = outer
+    let source = try paths.leaveScope()
+    guard let inner else { return nil }
+    let exists = "EXISTS (SELECT 1 FROM \(source) WHERE \(link) AND \(inner))"
+    return quantifier == .any ? exists : "NOT \(exists)"
+  }
+
+  // MARK: Operands
+
+  /// One side of a comparison.
+  private enum Side {
+    case value(StoredValue)
+    case sql(String, ServerType, isOptional: Bool)
+  }
+
+  private mutating func side(_ operand: Operand) throws(StoreError) -> Side? {
+    switch operand {
+    case .value(let value): return .value(ValueOrder.isNil(value) ? .null : value)
+    case .now: return .value(.integer(QueryClock.now))
+    case .path(let path):
+      guard let type = type(at: path) else { return nil }
+      let property = try paths.property(path)
+      return .sql(property.sql, type, isOptional: property.isOptional)
+    case .count(let path): return .sql(try paths.count(path), .bigint, isOptional: false)
+    case .entity(let path):
+      let property = try paths.entityName(path)
+      return .sql("\(property.sql) COLLATE \"C\"", .text, isOptional: property.isOptional)
+    case .computed(let computation): return try side(computation)
+    case .parameter: throw PredicateTranslator.noValue
+    }
+  }
+
+  /// The computations whose results are the same on the server: those without rounding and without overflow.
+  private mutating func side(_ computation: Computation) throws(StoreError) -> Side? {
+    switch computation {
+    case .countWhere(let path, let variable, let condition):
+      let (owner, relationship) = try paths.toMany(path)
+      let link = try paths.enter(relationship, owner: owner, variable: variable)
+      let outer = entities.updateValue(relationship.destination, forKey: variable)
+      let inner = try self.condition(condition)
+      entities[variable] = outer
+      let source = try paths.leaveScope()
+      guard let inner else { return nil }
+      return .sql("(SELECT count(*) FROM \(source) WHERE \(link) AND \(inner))", .bigint, isOptional: false)
+    case .function(.length, let operand):
+      guard case .sql(let sql, let type, let isOptional)? = try side(operand) else { return nil }
+      switch type {
+      case .text: return .sql("char_length(\(sql))::bigint", .bigint, isOptional: isOptional)
+      case .bytes: return .sql("octet_length(\(sql))::bigint", .bigint, isOptional: isOptional)
+      default: return nil
+      }
+    case .aggregate(let function, let path, let variable, let operand, let kind):
+      guard function == .minimum || function == .maximum else { return nil }
+      let (owner, relationship) = try paths.toMany(path)
+      let link = try paths.enter(relationship, owner: owner, variable: variable)
+      let outer = entities.updateValue(relationship.destination, forKey: variable)
+      let inner = try side(operand)
+      entities[variable] = outer
+      let source = try paths.leaveScope()
+      guard case .sql(let sql, let type, _)? = inner, type.kind == kind, type.hasExtremes else { return nil }
+      // If the value belonged to an outer row only, the server would compute the aggregate over the outer rows.
+      let extreme = function == .minimum ? "min" : "max"
+      return .sql(
+        "(SELECT \(extreme)(a.v) FROM (SELECT \(sql) AS v FROM \(source) WHERE \(link)) AS a)", type, isOptional: true)
+    case .conditional(let condition, let first, let second):
+      guard let test = try self.condition(condition), case .sql(let yes, let type, _)? = try side(first),
+        case .sql(let no, type, _)? = try side(second)
+      else { return nil }
+      return .sql("CASE WHEN \(test) THEN \(yes) ELSE \(no) END", type, isOptional: true)
+    case .arithmetic, .function, .member, .list: return nil
+    }
+  }
+
+  /// The type of the values at a path's end; nil if the model has no such path.
+  func type(at path: PropertyPath) -> ServerType? {
+    guard var entity = entities[Int(path.variable)] else { return nil }
+    var steps = path.steps
+    guard let last = steps.popLast() else { return .bigint }
+    for step in steps {
+      guard let relationship = property(step, of: entity)?.relationship else { return nil }
+      entity = relationship.destination
+    }
+    switch property(last, of: entity) {
+    case .attribute(let attribute): return ServerType(of: attribute)
+    case .relationship: return .bigint
+    case nil: return nil
+    }
+  }
+
+  private func property(_ number: Int, of entity: Int) -> Property? {
+    let properties = setup.model.entities[entity].properties
+    return properties.indices.contains(number) ? properties[number] : nil
+  }
+
+  // MARK: Comparisons
+
+  private mutating func comparison(_ comparison: Comparison) throws(StoreError) -> String? {
+    // The server's rules for case, accents and spellings are other than Trellis's.
+    guard comparison.kind != .text || comparison.options.isEmpty else { return nil }
+    guard let left = try side(comparison.left), let right = try side(comparison.right) else { return nil }
+    switch (left, right) {
+    case (.sql(let sql, let type, let isOptional), .value(let value)):
+      guard type.kind == comparison.kind else { return nil }
+      return compare(sql, type, isOptional: isOptional, comparison.relation, value)
+    case (.value(let value), .sql(let sql, let type, let isOptional)):
+      guard type.kind == comparison.kind, let mirrored = comparison.relation.mirrored else { return nil }
+      return compare(sql, type, isOptional: isOptional, mirrored, value)
+    case (.sql(let a, let typeA, let isOptionalA), .sql(let b, let typeB, let isOptionalB)):
+      guard typeA.kind == comparison.kind, typeB.kind == comparison.kind else { return nil }
+      let (a, b) = Self.together(a, typeA, b, typeB)
+      return Self.compare(
+        a, comparison.relation, b, mayBothBeNull: isOptionalA && isOptionalB, mayBeNull: isOptionalA || isOptionalB)
+    case (.value, .value): return nil
+    }
+  }
+
+  /// Two expressions of one kind, in a type that they have in common.
+  private static func together(_ a: String, _ typeA: ServerType, _ b: String, _ typeB: ServerType) -> (String, String) {
+    if typeA == typeB || typeA.isPlainInteger && typeB.isPlainInteger { return (a, b) }
+    return (widened(a, typeA), widened(b, typeB))
+  }
+
+  /// An expression as the number or the bytes that stand for its values in memory.
+  private static func widened(_ sql: String, _ type: ServerType) -> String {
+    switch type {
+    case .boolean: "(\(sql))::int::bigint"
+    case .timestamp: "(extract(epoch FROM \(sql)) * 1000000)::bigint"
+    case .uuid: "uuid_send(\(sql))"
+    default: sql
+    }
+  }
+
+  private mutating func compare(
+    _ sql: String, _ type: ServerType, isOptional: Bool, _ relation: ComparisonOperator, _ value: StoredValue
+  ) -> String? {
+    if case .null = value {
+      return switch relation {
+      case .equal: "\(sql) IS NULL"
+      case .notEqual: "\(sql) IS NOT NULL"
+      default: "FALSE"
+      }
+    }
+    switch relation {
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+      guard let (sql, marker) = compared(sql, type, value, isOrdered: relation != .equal && relation != .notEqual)
+      else {
+        return nil
+      }
+      guard let marker else { return relation == .equal ? "FALSE" : "TRUE" }
+      return Self.compare(sql, relation, marker, mayBothBeNull: false, mayBeNull: isOptional)
+    case .contains, .hasPrefix, .hasSuffix, .like:
+      guard type == .text, case .text(let text) = value else { return nil }
+      // No stored text has U+0000.
+      if text.utf8.contains(0) { return "FALSE" }
+      return search(sql, relation, text)
+    case .matches, .matching: return nil
+    }
+  }
+
+  /// An expression and a parameter of the same type. The parameter is nil if no value of the expression can be equal.
+  /// Nil if SQL has no exact comparison.
+  private mutating func compared(
+    _ sql: String, _ type: ServerType, _ value: StoredValue, isOrdered: Bool
+  ) -> (sql: String, marker: String?)? {
+    switch (type, value) {
+    case (.smallint, .integer(let number)), (.integer, .integer(let number)), (.bigint, .integer(let number)):
+      return (sql, parameters.add(number))
+    case (.boolean, .integer(let number)), (.timestamp, .integer(let number)):
+      if let marker = parameters.add(value, as: type) { return (sql, marker) }
+      return isOrdered ? (Self.widened(sql, type), parameters.add(number)) : (sql, nil)
+    case (.double, .real), (.bytes, .blob), (.numeric, .text):
+      guard let marker = parameters.add(value, as: type) else { return nil }
+      return (sql, marker)
+    case (.text, .text(let text)):
+      if let marker = parameters.add(value, as: .text) { return (sql, marker) }
+      // The server has no text with U+0000, but has its bytes.
+      return isOrdered ? ("convert_to(\(sql), 'UTF8')", parameters.add(bytes: text.utf8)) : (sql, nil)
+    case (.uuid, .blob(let bytes)):
+      if let marker = parameters.add(value, as: .uuid) { return (sql, marker) }
+      return isOrdered ? (Self.widened(sql, .uuid), parameters.add(bytes: bytes)) : (sql, nil)
+    default: return nil
+    }
+  }
+
+  private static func compare(
+    _ left: String, _ relation: ComparisonOperator, _ right: String, mayBothBeNull: Bool, mayBeNull: Bool
+  ) -> String? {
+    switch relation {
+    case .equal: mayBothBeNull ? "\(left) IS NOT DISTINCT FROM \(right)" : "\(left) = \(right)"
+    case .notEqual: mayBeNull ? "\(left) IS DISTINCT FROM \(right)" : "\(left) <> \(right)"
+    case .less: "\(left) < \(right)"
+    case .lessOrEqual: "\(left) <= \(right)"
+    case .greater: "\(left) > \(right)"
+    case .greaterOrEqual: "\(left) >= \(right)"
+    case .contains: "strpos(\(left), \(right)) > 0"
+    case .hasPrefix: "starts_with(\(left), \(right))"
+    case .hasSuffix: "right(\(left), char_length(\(right))) = \(right)"
+    case .like, .matches, .matching: nil
+    }
+  }
+
+  private mutating func search(_ sql: String, _ relation: ComparisonOperator, _ text: String) -> String? {
+    switch relation {
+    case .contains: return "strpos(\(sql), \(parameters.add(text))) > 0"
+    case .hasPrefix:
+      // A range that an index can serve: texts with a prefix lie between the prefix and the next text of its length.
+      let start = "\(sql) >= \(parameters.add(text))"
+      if text.isEmpty { return start }
+      guard let end = text.endOfPrefix else { return "(\(start) AND starts_with(\(sql), \(parameters.add(text))))" }
+      return "(\(start) AND \(sql) < \(parameters.add(end)))"
+    case .hasSuffix:
+      let marker = parameters.add(text)
+      return "right(\(sql), \(text.unicodeScalars.count)) = \(marker)"
+    case .like: return "\(sql) LIKE \(parameters.add(text.likePattern))"
+    default: return nil
+    }
+  }
+
+  private mutating func isIn(
+    _ operand: Operand, _ values: [StoredValue], _ kind: ValueKind
+  ) throws(StoreError) -> String? {
+    guard case .sql(let sql, let type, _)? = try side(operand), type.kind == kind else { return nil }
+    // Integers of all widths compare with each other.
+    let listed: ServerType = type.isPlainInteger ? .bigint : type
+    var list = ServerArray(of: listed)
+    var hasNull = false
+    for value in values {
+      if ValueOrder.isNil(value) {
+        hasNull = true
+        continue
+      }
+      // A value that the column cannot hold equals none of its values.
+      guard let fitting = Self.fitting(value, listed) else { continue }
+      if !list.append(fitting), listed == .numeric { return nil }
+    }
+    let isListed = list.count == 0 ? "FALSE" : "\(sql) = ANY(\(parameters.add(list)))"
+    return hasNull ? "(\(isListed) OR \(sql) IS NULL)" : isListed
+  }
+
+  /// The same value in the class of a type; nil if there is none.
+  private static func fitting(_ value: StoredValue, _ type: ServerType) -> StoredValue? {
+    switch (value, type) {
+    case (.integer(let number), .double): Double(exactly: number).map(StoredValue.real)
+    case (.real(let number), .bigint), (.real(let number), .boolean), (.real(let number), .timestamp):
+      Int64(exactly: number).map(StoredValue.integer)
+    default: value
+    }
+  }
+
+  // MARK: Order
+
+  /// The ORDER BY of a request: the sort keys, then the object's key in the direction of the last sort key. Nil if the
+  /// server sorts in another way.
+  mutating func order(by keys: [SortKey]) throws(StoreError) -> String? {
+    try attempt { self_ throws(StoreError) in try self_.exactOrder(by: keys) }
+  }
+
+  private mutating func exactOrder(by keys: [SortKey]) throws(StoreError) -> String? {
+    var terms: [String] = []
+    for key in keys {
+      guard key.query == nil, key.kind != .text || key.options.isEmpty, key.path.variable == 0,
+        let type = type(at: key.path), type.kind == key.kind
+      else { return nil }
+      let column = try paths.property(key.path)
+      // Null comes first in ascending order.
+      let nulls = column.isOptional ? key.isDescending ? " NULLS LAST" : " NULLS FIRST" : ""
+      terms.append(column.sql + (key.isDescending ? " DESC" : "") + nulls)
+      if key.path.count == 0 { return " ORDER BY " + terms.joined(separator: ", ") }
+    }
+    terms.append("\(paths.rootAlias).\(SQLName.id)" + (keys.last?.isDescending == true ? " DESC" : ""))
+    return " ORDER BY " + terms.joined(separator: ", ")
+  }
+
+  /// The values at the ends of paths, in their order.
+  mutating func projection(_ projected: [ProjectedPath]) throws(StoreError) -> String {
+    var columns: [String] = []
+    for path in projected { columns.append(try paths.property(path.path).sql) }
+    return columns.isEmpty ? "1" : columns.joined(separator: ", ")
+  }
+}
+
+extension ServerType {
+  fileprivate var isPlainInteger: Bool { self == .smallint || self == .integer || self == .bigint }
+
+  /// Whether the server has `min` and `max` for the type.
+  fileprivate var hasExtremes: Bool {
+    switch self {
+    case .smallint, .integer, .bigint, .text, .numeric, .timestamp: true
+    // The extreme of 0 and -0 depends on the order of the rows.
+    case .double, .boolean, .bytes, .uuid: false
+    }
+  }
+}
+
+extension ComparisonOperator {
+  /// The operator for exchanged sides; nil for one that has none.
+  fileprivate var mirrored: ComparisonOperator? {
+    switch self {
+    case .equal, .notEqual: self
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    case .contains, .hasPrefix, .hasSuffix, .like, .matches, .matching: nil
+    }
+  }
+}
+
+extension String {
+  /// The smallest text after all texts with this prefix; nil if there is none.
+  fileprivate var endOfPrefix: String? {
+    var scalars = Array(unicodeScalars)
+    while let last = scalars.popLast() {
+      // Surrogates are no scalars.
+      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      guard let next = Unicode.Scalar(next) else { continue }
+      var text = ""
+      text.unicodeScalars.append(contentsOf: scalars)
+      text.unicodeScalars.append(next)
+      return text
+    }
+    return nil
+  }
+
+  /// The mask of `like` as the server's pattern.
+  fileprivate var likePattern: String {
+    var pattern = ""
+    var scalars = unicodeScalars.makeIterator()
+    while let scalar = scalars.next() {
+      switch scalar {
+      case "*": pattern += "%"
+      case "?": pattern += "_"
+      // A backslash at the very end is literal.
+      case "\\": pattern.appendLiteral(scalars.next() ?? scalar)
+      default: pattern.appendLiteral(scalar)
+      }
+    }
+    return pattern
+  }
+
+  private mutating func appendLiteral(_ scalar: Unicode.Scalar) {
+    if scalar == "%" || scalar == "_" || scalar == "\\" { unicodeScalars.append("\\") }
+    unicodeScalars.append(scalar)
+  }
+}

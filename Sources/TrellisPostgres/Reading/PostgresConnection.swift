@@ -1,0 +1,120 @@
+import TrellisModel
+package import TrellisStorage
+
+/// A context's connection to a store on a server. It borrows a connection of the store for each call, or for as long as
+/// it is pinned.
+package final class PostgresConnection: StoreConnection {
+  let store: PostgresStore
+  package var trace: StatementTrace?
+  /// The connection of a snapshot, in a transaction.
+  private var held: ServerConnection?
+  private var seenTexts: Set<String> = []
+
+  init(_ store: PostgresStore) { self.store = store }
+
+  deinit { unpin() }
+
+  var setup: PostgresSetup { store.setup }
+  var layout: TableLayout { store.setup.layout }
+
+  // MARK: Running
+
+  /// Runs a read. It runs again on a new connection if the server has closed an idle one, unless rows were passed on.
+  func reading<Result>(doing: String, _ body: (ServerConnection) throws -> Result) throws -> Result {
+    guard let held else { return try store.reading(doing: doing, body) }
+    do {
+      return try body(held)
+    } catch let error as ServerError {
+      throw error.storeError(store.name, doing: doing)
+    }
+  }
+
+  func note(_ statement: ServerStatement) {
+    guard let trace else { return }
+    if seenTexts.insert(statement.text).inserted { trace.noteCompiled(statement.text) }
+    trace.noteRun(statement.text)
+  }
+
+  /// Reads all rows of a statement before it passes them on. For statements with few rows.
+  func readAll(_ statement: ServerStatement, doing: String = "read", _ body: (ServerResult, Int) throws -> Void) throws
+  {
+    note(statement)
+    let result = try reading(doing: doing) { try $0.run(statement) }
+    for row in 0..<result.count { try body(result, row) }
+  }
+
+  /// Passes each row on as it arrives. For statements with many rows.
+  func stream(_ statement: ServerStatement, doing: String = "read", _ body: (ServerResult, Int) throws -> Void) throws {
+    note(statement)
+    try reading(doing: doing) { connection in
+      var hasPassedRows = false
+      do {
+        try connection.stream(statement) { result in
+          hasPassedRows = true
+          for row in 0..<result.count { try body(result, row) }
+        }
+      } catch let error as ServerError where hasPassedRows {
+        throw error.storeError(store.name, doing: doing)
+      }
+    }
+  }
+
+  /// Reads rows of an entity, or of its descendants.
+  func readRows(
+    _ statement: ServerStatement, _ entity: Int, base: Int = 0, isStreamed: Bool,
+    _ body: (ServerRowReader, ServerResult, Int) throws -> Void
+  ) throws {
+    var reader: ServerRowReader?
+    let read = { (result: ServerResult, row: Int) throws in
+      let shown = reader ?? ServerRowReader(result, self.layout.tables[entity], base: base, store: self.store.name)
+      reader = shown
+      try shown.show(result, row)
+      try body(shown, result, row)
+    }
+    try isStreamed ? stream(statement, read) : readAll(statement, read)
+  }
+
+  // MARK: Snapshots
+
+  package func pin() throws {
+    guard held == nil else { return }
+    let connection = try store.pool.take()
+    do throws(ServerError) {
+      // The snapshot is taken by the first statement that reads.
+      try connection.runAll(["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SELECT 1"])
+    } catch {
+      _ = try? connection.run(ServerStatement("ROLLBACK"))
+      store.pool.giveBack(connection)
+      throw error.storeError(store.name, doing: "read")
+    }
+    connection.isInTransaction = true
+    held = connection
+  }
+
+  package func unpin() {
+    guard let held else { return }
+    self.held = nil
+    _ = try? held.run(ServerStatement("COMMIT"))
+    held.isInTransaction = false
+    store.pool.giveBack(held)
+  }
+
+  /// Runs several reads that see the same moment.
+  func atOneMoment<Result>(_ body: () throws -> Result) throws -> Result {
+    if held != nil { return try body() }
+    try pin()
+    defer { unpin() }
+    return try body()
+  }
+
+  // MARK: Writing
+
+  /// Whether the connection shows a snapshot, which nothing can be saved to.
+  var isPinned: Bool { held != nil }
+}
+
+enum RequestFault {
+  static let unknown = StoreError(
+    .internalError, "The store was asked for something that the model does not have.",
+    remedy: "Report this as a mistake in Trellis.")
+}

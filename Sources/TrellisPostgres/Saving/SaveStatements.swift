@@ -1,0 +1,495 @@
+import TrellisModel
+import TrellisStorage
+
+/// The statements of a save, in an order in which they can be sent together. They depend on the request alone, so they
+/// can be sent again.
+///
+/// Rows are locked first, in the order of their keys, so that two saves never wait for each other. Then rows are
+/// inserted, changed and deleted: each foreign key holds after each statement, unless the model's references form a
+/// cycle.
+struct SaveStatements {
+  /// What the answer to a statement means.
+  enum Purpose {
+    case other
+    /// The rows are keys of rows that have changed since they were read. The entities are those of the keys.
+    case stale(entities: [Int64: Int])
+    /// The rows are owners and partners that deny a delete.
+    case denials(RelationshipNumber, table: Int, isFirst: Bool)
+    /// The rows are keys of rows that cascades delete.
+    case cascaded
+    /// The rows are owners with the number of their members.
+    case counts(SaveRequest.CountChecks)
+    /// The row is the number of the transaction.
+    case transaction
+  }
+
+  struct Step {
+    let statement: ServerStatement
+    let purpose: Purpose
+    /// The entity whose rows are written; nil if there is none.
+    let entity: Int?
+  }
+
+  private(set) var steps: [Step] = []
+  private let setup: PostgresSetup
+  private let request: SaveRequest
+  /// The tables that cascades delete rows of, by the numbers of their root entities.
+  private var cascadedRoots: Set<Int> = []
+
+  private var model: Model { setup.model }
+  private var layout: TableLayout { setup.layout }
+  private var names: SQLNames { setup.layout.names }
+
+  /// - Throws: ``StoreError`` for a value that the server cannot hold, or a request that the model does not have.
+  init(_ request: SaveRequest, _ setup: PostgresSetup) throws {
+    self.setup = setup
+    self.request = request
+    try checkNumbers()
+    if needsDeferring { add("SET CONSTRAINTS ALL DEFERRED") }
+    try lockRows()
+    try findDenials()
+    try findOwnersOfLeaving()
+    if !request.cascades.isEmpty { try addCascades() }
+    for group in request.inserts.sorted(by: { rank($0.entity) < rank($1.entity) }) { try insert(group) }
+    for group in request.updates { try update(group) }
+    for group in request.clearedReferences { try clear(group.relationship, .list(group.targets)) }
+    for group in request.pairs { try write(group) }
+    for group in request.places { try write(group) }
+    try deleteRows()
+    try count()
+    // Unique keys and deferred foreign keys are checked now, while the transaction can still be rolled back.
+    add("SET CONSTRAINTS ALL IMMEDIATE")
+    add("SELECT pg_current_xact_id()::text", ServerParameters(), .transaction)
+  }
+
+  private mutating func add(
+    _ text: String, _ parameters: ServerParameters = ServerParameters(), _ purpose: Purpose = .other,
+    entity: Int? = nil
+  ) {
+    steps.append(Step(statement: ServerStatement(text, parameters), purpose: purpose, entity: entity))
+  }
+
+  private func rank(_ entity: Int) -> Int { layout.insertRanks[entity] }
+
+  private func checkNumbers() throws(StoreError) {
+    let entities =
+      request.inserts.map(\.entity) + request.updates.map(\.entity) + request.deletes.map(\.entity)
+      + request.places.map(\.entity) + request.clearedReferences.map(\.relationship.entity)
+    guard entities.allSatisfy(model.entities.indices.contains),
+      request.pairs.allSatisfy({ model.joinTables.indices.contains($0.table) })
+    else { throw RequestFault.unknown }
+  }
+
+  /// Whether a row may be written before one that it refers to, or deleted before one that refers to it.
+  private var needsDeferring: Bool {
+    let written = request.inserts.map(\.entity) + request.deletes.map(\.entity)
+    return !request.cascades.isEmpty || written.contains { setup.mayReferForward[$0] }
+  }
+
+  // MARK: Locks
+
+  /// Locks the rows to change and finds those that have changed meanwhile; then locks the owners whose members are
+  /// counted, so that others do not add members at the same time.
+  private mutating func lockRows() throws {
+    struct Change {
+      let key: Int64
+      let version: Int64
+    }
+    var changes: [Int: [Change]] = [:]
+    var entities: [Int: [Int64: Int]] = [:]
+    var isDelete: Set<Int> = []
+    for group in request.updates {
+      let root = model.entities[group.entity].root
+      for record in group.records {
+        changes[root, default: []].append(Change(key: record.storedKey, version: record.storedVersion))
+        entities[root, default: [:]][record.storedKey] = group.entity
+      }
+    }
+    for group in request.deletes {
+      let root = model.entities[group.entity].root
+      isDelete.insert(root)
+      for (key, version) in zip(group.keys, group.versions) {
+        changes[root, default: []].append(Change(key: key, version: version))
+        entities[root, default: [:]][key] = group.entity
+      }
+    }
+    for (root, found) in changes.sorted(by: { $0.key < $1.key }) {
+      let sorted = found.sorted { $0.key < $1.key }
+      var parameters = ServerParameters(sorted.map(\.key))
+      parameters.add(sorted.map(\.version))
+      // A row to delete must not get new references either.
+      let lock = isDelete.contains(root) ? "FOR UPDATE" : "FOR NO KEY UPDATE"
+      add(
+        "SELECT v.key FROM unnest($1::bigint[], $2::bigint[]) AS v(key, version) LEFT JOIN LATERAL "
+          + "(SELECT t.\(SQLName.version) AS version FROM \(layout.tables[root].name) AS t "
+          + "WHERE t.\(SQLName.id) = v.key \(lock)) AS t ON TRUE WHERE t.version IS DISTINCT FROM v.version",
+        parameters, .stale(entities: entities[root] ?? [:]))
+    }
+    var owners: [Int: Set<Int64>] = [:]
+    for check in request.counts where !check.owners.isEmpty {
+      guard model.entities.indices.contains(check.relationship.entity) else { throw RequestFault.unknown }
+      owners[model.entities[check.relationship.entity].root, default: []].formUnion(check.owners)
+    }
+    for (root, keys) in owners.sorted(by: { $0.key < $1.key }) {
+      add(
+        "SELECT 1 FROM \(layout.tables[root].name) AS t WHERE t.\(SQLName.id) = ANY($1) ORDER BY t.\(SQLName.id) "
+          + "FOR NO KEY UPDATE", ServerParameters(keys.sorted()))
+    }
+  }
+
+  // MARK: Rules
+
+  private mutating func findDenials() throws {
+    for denial in request.denials {
+      guard
+        case .joinTable(let table, let isFirst)? = layout.relationship(
+          denial.relationship.entity, denial.relationship.property)?.home
+      else { throw RequestFault.unknown }
+      let statements = try MemberStatements(layout, denial.relationship)
+      add(
+        statements.keys, ServerParameters(denial.owners.distinct),
+        .denials(denial.relationship, table: table, isFirst: isFirst))
+    }
+  }
+
+  /// The setting of the transaction that holds the owners which lose a member, because their pairs will be gone when
+  /// their members are counted.
+  private static func leavingSetting(_ check: Int) -> String { "trellis.leaving\(check)" }
+
+  /// A list of keys that an earlier statement of the transaction has put into a setting.
+  private static func list(in setting: String) -> String {
+    "nullif(current_setting('\(setting)', true), '')::bigint[]"
+  }
+
+  private mutating func findOwnersOfLeaving() throws {
+    for (number, check) in request.counts.enumerated() where !check.leaving.isEmpty {
+      let statements = try MemberStatements(layout, check.relationship)
+      guard let owners = statements.ownersOfMembers else { continue }
+      let table = layout.tables[check.relationship.entity].name
+      add(
+        "SELECT set_config('\(Self.leavingSetting(number))', (SELECT coalesce(array_agg(o.key), '{}')::text FROM "
+          + "(SELECT t.\(SQLName.id) AS key FROM \(table) AS t WHERE t.\(SQLName.id) IN (\(owners)) "
+          + "ORDER BY t.\(SQLName.id) FOR NO KEY UPDATE OF t) AS o), true)", ServerParameters(check.leaving))
+    }
+  }
+
+  private mutating func count() throws {
+    for (number, check) in request.counts.enumerated() {
+      guard let text = try MemberStatements(layout, check.relationship).counts else { throw RequestFault.unknown }
+      if !check.owners.isEmpty { add(text, ServerParameters(check.owners.distinct), .counts(check)) }
+      if !check.leaving.isEmpty {
+        let list = Self.list(in: Self.leavingSetting(number))
+        let leaving = text.replacing("unnest($1::bigint[])", with: "unnest(\(list))")
+        add(leaving, ServerParameters(), .counts(check))
+      }
+    }
+  }
+
+  // MARK: Cascades
+
+  private static func cascadedSetting(_ root: Int) -> String { "trellis.cascaded\(root)" }
+
+  /// Finds all rows that cascades delete, in one statement.
+  private mutating func addCascades() throws {
+    // The relationships that the cascades follow, each with those that follow it.
+    var numbers: [RelationshipNumber: Int] = [:]
+    var relationships: [Relationship] = []
+    var open = request.cascades.map(\.relationship)
+    while let number = open.popLast() {
+      guard let relationship = layout.relationship(number.entity, number.property) else { throw RequestFault.unknown }
+      guard numbers.updateValue(relationships.count, forKey: number) == nil else { continue }
+      relationships.append(relationship)
+      open += model.furtherCascades(from: relationship.destination)
+    }
+    // An entry that was met again keeps its first number.
+    for (place, relationship) in relationships.enumerated() { numbers[relationship.number] = place }
+
+    var parameters = ServerParameters()
+    let spared = Set(request.keptFromCascades).union(request.deletes.flatMap(\.keys))
+    let sparedMarker = parameters.add(spared.sorted())
+    func members(_ relationship: Relationship) throws -> (table: String, column: String) {
+      guard let number = model.inverse(of: relationship)?.column,
+        let column = layout.column(number, of: relationship.destination)
+      else { throw RequestFault.unknown }
+      return (layout.tables[relationship.destination].name, column)
+    }
+    var starts: [String] = []
+    for cascade in request.cascades {
+      guard let number = numbers[cascade.relationship] else { continue }
+      let (table, column) = try members(relationships[number])
+      let owners = parameters.add(cascade.owners)
+      starts.append("SELECT \(number), t.\(SQLName.id) FROM \(table) AS t WHERE t.\(column) = ANY(\(owners))")
+    }
+    var next: [Int: [Int]] = [:]
+    for (number, relationship) in relationships.enumerated() {
+      for further in model.furtherCascades(from: relationship.destination) {
+        if let place = numbers[further] { next[place, default: []].append(number) }
+      }
+    }
+    var steps: [String] = []
+    for (number, origins) in next.sorted(by: { $0.key < $1.key }) {
+      let (table, column) = try members(relationships[number])
+      let list = origins.map(String.init).joined(separator: ", ")
+      steps.append(
+        "SELECT \(number) AS r, t.\(SQLName.id) AS key FROM \(table) AS t WHERE v.r IN (\(list)) AND t.\(column) = v.key"
+      )
+    }
+    cascadedRoots = Set(relationships.map { model.entities[$0.destination].root })
+    let roots = relationships.map { String(model.entities[$0.destination].root) }
+    var text =
+      "WITH RECURSIVE v(r, key) AS (SELECT * FROM (\(starts.joined(separator: " UNION "))) AS s(r, key) "
+      + "WHERE s.key <> ALL(\(sparedMarker))"
+    if !steps.isEmpty {
+      text +=
+        " UNION SELECT n.r, n.key FROM v JOIN LATERAL (\(steps.joined(separator: " UNION ALL "))) AS n ON TRUE "
+        + "WHERE n.key <> ALL(\(sparedMarker))"
+    }
+    text +=
+      "), f AS MATERIALIZED (SELECT DISTINCT (ARRAY[\(roots.joined(separator: ", "))])[v.r + 1] AS root, v.key FROM v), "
+      + "c AS MATERIALIZED (SELECT set_config('trellis.cascaded' || f.root, array_agg(f.key)::text, true) FROM f GROUP BY f.root) "
+      + "SELECT f.key FROM f WHERE (SELECT count(*) FROM c) > 0"
+    add(text, parameters, .cascaded)
+  }
+
+  // MARK: Rows
+
+  /// From this number of bytes or rows on, the rest of the rows comes in another statement.
+  private static let mostBytes = 16_000_000
+  private static let mostRows = 20_000
+
+  private func columns(of entity: Int, _ numbers: [Int]) -> [(type: ServerType, isOptional: Bool)] {
+    numbers.map { (setup.types[entity][$0], model.entities[entity].columns[$0].isOptional) }
+  }
+
+  /// The parameters of rows, and the arrays that they are, such as `unnest($1::bigint[], …)`.
+  private func source(_ keys: [Int64], _ rows: ServerRowWriter) -> (text: String, parameters: ServerParameters) {
+    var parameters = ServerParameters(keys)
+    var lists = ["$1::bigint[]"]
+    for array in rows.arrays { lists.append("\(parameters.add(array))::\(array.type.name)[]") }
+    let names = ["id"] + rows.arrays.indices.map { "c\($0)" }
+    return ("unnest(\(lists.joined(separator: ", "))) AS v(\(names.joined(separator: ", ")))", parameters)
+  }
+
+  private mutating func insert(_ group: SaveRequest.Inserts) throws {
+    let table = layout.tables[group.entity]
+    let numbers = Array(model.entities[group.entity].columns.indices)
+    var columns = [SQLName.id, SQLName.version]
+    var values = ["v.id", "1"]
+    if table.isInHierarchy {
+      columns.append(SQLName.entity)
+      values.append(SQLName.literal(model.entities[group.entity].name))
+    }
+    columns += table.columns
+    values += numbers.map { "v.c\($0)" }
+    try write(group.records, of: group.entity, numbers, { $0.writeRow(to: $1) }) { source in
+      "INSERT INTO \(table.name) (\(columns.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) FROM \(source)"
+    }
+  }
+
+  private mutating func update(_ group: SaveRequest.Updates) throws {
+    let table = layout.tables[group.entity]
+    var groups: [(mask: ColumnMask, records: [any StoredRecord])] = []
+    var places: [ColumnMask: Int] = [:]
+    for (record, mask) in zip(group.records, group.masks) {
+      if let place = places[mask] {
+        groups[place].records.append(record)
+      } else {
+        places[mask] = groups.count
+        groups.append((mask, [record]))
+      }
+    }
+    for (mask, records) in groups {
+      let numbers = layout.columns(of: group.entity, mask)
+      var assignments = numbers.enumerated().map { "\(table.columns[$1]) = v.c\($0)" }
+      assignments.append("\(SQLName.version) = t.\(SQLName.version) + 1")
+      try write(records, of: group.entity, numbers, { $0.writeColumns(of: mask, to: $1) }) { source in
+        "UPDATE \(table.name) AS t SET \(assignments.joined(separator: ", ")) FROM \(source) WHERE t.\(SQLName.id) = v.id"
+      }
+    }
+  }
+
+  private mutating func write(
+    _ records: [any StoredRecord], of entity: Int, _ numbers: [Int],
+    _ writeRecord: (any StoredRecord, RowWriter) -> Void, _ text: (_ source: String) -> String
+  ) throws {
+    var keys: [Int64] = []
+    var rows = ServerRowWriter(columns(of: entity, numbers))
+    func finish(_ steps: inout SaveStatements) {
+      if keys.isEmpty { return }
+      let (source, parameters) = steps.source(keys, rows)
+      steps.add(text(source), parameters, entity: entity)
+    }
+    for record in records {
+      guard record.storedKey > 0 else { throw Self.noKey }
+      keys.append(record.storedKey)
+      guard rows.add({ writeRecord(record, $0) }) else {
+        throw StoreError(
+          .internalError, "An object of \(model.entities[entity].name) wrote another number of values than it has.",
+          remedy: "Generate the code again from the model.", entity: model.entities[entity].name)
+      }
+      if let problem = rows.problem { throw unstorable(entity, numbers[problem]) }
+      if keys.count % 256 == 0, keys.count >= Self.mostRows || rows.byteCount >= Self.mostBytes {
+        finish(&self)
+        keys = []
+        rows = ServerRowWriter(columns(of: entity, numbers))
+      }
+    }
+    finish(&self)
+  }
+
+  private static let noKey = StoreError(
+    .internalError, "An object has no key that a store could keep.", remedy: "Make the object again in a new context.")
+
+  private func unstorable(_ entity: Int, _ column: Int) -> StoreError {
+    let declared = model.entities[entity]
+    let name = declared.properties[declared.columns[column].property].name
+    let limit =
+      switch setup.types[entity][column] {
+      case .text: "no text with U+0000, or of 1,000,000,000 bytes"
+      case .timestamp: "no date before 4714-11-24 BC"
+      case .double: "no real that is not a number"
+      case let type: "only values of the type \(type.name)"
+      }
+    let isRequired = declared.columns[column].isOptional ? "" : ", and here no nil"
+    return StoreError(
+      .unstorableValue,
+      "\(declared.name).\(name) has a value that PostgreSQL does not keep: it keeps \(limit)\(isRequired).",
+      remedy: "Set another value before saving.", entity: declared.name, properties: [name])
+  }
+
+  // MARK: Beside rows
+
+  private mutating func write(_ pairs: SaveRequest.Pairs) throws {
+    let table = model.joinTables[pairs.table]
+    let name = names.table(table.name)
+    let (first, partner) = (names.column(table.first.column), names.column(table.partnerColumn))
+    let place = table.first.orderColumn.map(names.column)
+    let inversePlace = table.second?.orderColumn.map(names.column)
+    func keys(_ pairs: [SaveRequest.Pairs.Pair]) -> ServerParameters {
+      var parameters = ServerParameters(pairs.map(\.first))
+      parameters.add(pairs.map(\.partner))
+      return parameters
+    }
+    func places(_ pairs: [SaveRequest.Pairs.Pair]) -> (columns: [String], parameters: ServerParameters) {
+      var parameters = keys(pairs)
+      for (column, value) in [(place, \SaveRequest.Pairs.Pair.place), (inversePlace, \.inversePlace)]
+      where column != nil {
+        var list = ServerArray(of: .bigint)
+        for pair in pairs { if let value = pair[keyPath: value] { list.append(value) } else { list.appendNull() } }
+        parameters.add(list)
+      }
+      return ([place, inversePlace].compactMap(\.self), parameters)
+    }
+    func source(_ columns: Int) -> String {
+      let lists = (1...(columns + 2)).map { "$\($0)::bigint[]" }.joined(separator: ", ")
+      let names = ["first", "partner", "p0", "p1"].prefix(columns + 2).joined(separator: ", ")
+      return "unnest(\(lists)) AS v(\(names))"
+    }
+    let entity = table.first.entity
+    if !pairs.removed.isEmpty {
+      add(
+        "DELETE FROM \(name) AS j USING \(source(0)) WHERE j.\(first) = v.first AND j.\(partner) = v.partner",
+        keys(pairs.removed), entity: entity)
+    }
+    if !pairs.added.isEmpty {
+      let (columns, parameters) = places(pairs.added)
+      let values = ["v.first", "v.partner"] + columns.indices.map { "v.p\($0)" }
+      // A pair that another writer has inserted in the meantime is equivalent. Two saves insert in one order.
+      add(
+        "INSERT INTO \(name) (\(([first, partner] + columns).joined(separator: ", "))) "
+          + "SELECT \(values.joined(separator: ", ")) FROM \(source(columns.count)) ORDER BY v.first, v.partner "
+          + "ON CONFLICT DO NOTHING", parameters, entity: entity)
+    }
+    if !pairs.moved.isEmpty {
+      let (columns, parameters) = places(pairs.moved)
+      if columns.isEmpty { return }
+      let assignments = columns.enumerated().map { "\($1) = coalesce(v.p\($0), j.\($1))" }.joined(separator: ", ")
+      add(
+        "UPDATE \(name) AS j SET \(assignments) FROM \(source(columns.count)) "
+          + "WHERE j.\(first) = v.first AND j.\(partner) = v.partner", parameters, entity: entity)
+    }
+  }
+
+  private mutating func write(_ places: SaveRequest.Places) throws {
+    guard let column = layout.column(places.column, of: places.entity) else { throw RequestFault.unknown }
+    let reference = model.entities[places.entity].reference(placedBy: places.column).flatMap {
+      layout.column($0, of: places.entity)
+    }
+    var parameters = ServerParameters(places.keys)
+    parameters.add(places.places)
+    // A row that another writer has removed from the list in the meantime gets no position.
+    let isMember = reference.map { " AND t.\($0) IS NOT NULL" } ?? ""
+    add(
+      "UPDATE \(layout.tables[places.entity].name) AS t SET \(column) = v.place "
+        + "FROM unnest($1::bigint[], $2::bigint[]) AS v(id, place) WHERE t.\(SQLName.id) = v.id\(isMember)", parameters,
+      entity: places.entity)
+  }
+
+  /// The keys of a statement: a parameter, or what a cascade has found.
+  private enum Keys {
+    case list([Int64])
+    case cascaded(root: Int)
+    /// Both together.
+    case both([Int64], root: Int)
+  }
+
+  /// A condition that a column is one of some keys, with its parameters.
+  private static func isOneOf(_ column: String, _ keys: Keys) -> (text: String, parameters: ServerParameters) {
+    switch keys {
+    case .list(let keys): ("\(column) = ANY($1)", ServerParameters(keys))
+    case .cascaded(let root): ("\(column) = ANY(\(list(in: cascadedSetting(root))))", ServerParameters())
+    case .both(let keys, let root):
+      ("(\(column) = ANY($1) OR \(column) = ANY(\(list(in: cascadedSetting(root)))))", ServerParameters(keys))
+    }
+  }
+
+  private mutating func clear(_ relationship: RelationshipNumber, _ keys: Keys) throws {
+    guard case .column(let number, let order)? = layout.relationship(relationship.entity, relationship.property)?.home,
+      let column = layout.column(number, of: relationship.entity)
+    else { throw RequestFault.unknown }
+    let place = order.flatMap { layout.column($0, of: relationship.entity) }.map { ", \($0) = NULL" } ?? ""
+    let (condition, parameters) = Self.isOneOf(column, keys)
+    add(
+      "UPDATE \(layout.tables[relationship.entity].name) SET \(column) = NULL\(place) WHERE \(condition)", parameters,
+      entity: relationship.entity)
+  }
+
+  // MARK: Deleting
+
+  /// Deletes rows with their pairs: those that refer to others come first.
+  private mutating func deleteRows() throws {
+    var keys: [Int: [Int64]] = [:]
+    for group in request.deletes { keys[model.entities[group.entity].root, default: []] += group.keys }
+    let roots = Set(keys.keys).union(cascadedRoots).sorted { (rank($0), $0) > (rank($1), $1) }
+    for root in cascadedRoots.sorted() {
+      for reference in model.oneWayColumns(to: root) { try clear(reference, .cascaded(root: root)) }
+    }
+    for root in roots {
+      let selected: Keys =
+        switch (keys[root], cascadedRoots.contains(root)) {
+        case (let keys?, true): .both(keys, root: root)
+        case (let keys?, false): .list(keys)
+        case (nil, _): .cascaded(root: root)
+        }
+      for table in model.joinTables {
+        let ends = [
+          (table.first.entity, table.first.column), (table.second?.entity ?? table.partnerEntity, table.partnerColumn),
+        ]
+        for (entity, column) in ends where model.entities[entity].root == root {
+          let (condition, parameters) = Self.isOneOf(names.column(column), selected)
+          add("DELETE FROM \(names.table(table.name)) WHERE \(condition)", parameters, entity: entity)
+        }
+      }
+    }
+    for root in roots {
+      let selected: Keys =
+        switch (keys[root], cascadedRoots.contains(root)) {
+        case (let keys?, true): .both(keys, root: root)
+        case (let keys?, false): .list(keys)
+        case (nil, _): .cascaded(root: root)
+        }
+      let (condition, parameters) = Self.isOneOf(SQLName.id, selected)
+      add("DELETE FROM \(layout.tables[root].name) WHERE \(condition)", parameters, entity: root)
+    }
+  }
+}

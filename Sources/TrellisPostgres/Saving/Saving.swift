@@ -1,0 +1,216 @@
+import Foundation
+import TrellisModel
+package import TrellisStorage
+
+extension PostgresConnection {
+  /// Writes a request in two round trips: one with everything, and one that commits.
+  ///
+  /// A save that meets a deadlock, or whose connection is lost, is tried again. If the connection is lost while it
+  /// commits, the server is asked what has become of the transaction.
+  @discardableResult package func save(_ request: SaveRequest) throws -> SaveOutcome {
+    guard !request.isEmpty else { return SaveOutcome() }
+    guard !isPinned else {
+      throw StoreError(
+        .internalError, "A save was made while the connection shows one moment.", remedy: "Save after the reads.")
+    }
+    let statements = try SaveStatements(request, setup)
+    if let trace { for step in statements.steps { trace.noteRun(step.statement.text) } }
+    return try SaveRun(store, request, statements).run()
+  }
+}
+
+/// The execution of a save's statements.
+struct SaveRun {
+  private let store: PostgresStore
+  private let request: SaveRequest
+  private let statements: SaveStatements
+
+  init(_ store: PostgresStore, _ request: SaveRequest, _ statements: SaveStatements) {
+    self.store = store
+    self.request = request
+    self.statements = statements
+  }
+
+  /// The number of times that a save is tried.
+  private static let mostAttempts = 10
+
+  func run() throws -> SaveOutcome {
+    var attempt = 1
+    while true {
+      do {
+        return try attemptOnce()
+      } catch let error as ServerError {
+        let isAgain = error.isTransient || error.isShutdown && attempt < 3
+        guard isAgain, attempt < Self.mostAttempts else { throw error.storeError(store.name, doing: "save") }
+        if error.isShutdown { store.pool.closeIdle() }
+        // Savers that met each other wait for different times.
+        if attempt > 1 { Thread.sleep(forTimeInterval: .random(in: 0.001...0.01) * Double(attempt)) }
+        attempt += 1
+      }
+    }
+  }
+
+  private func attemptOnce() throws -> SaveOutcome {
+    let connection = try store.pool.take()
+    defer { store.pool.giveBack(connection) }
+    connection.isInTransaction = true
+    defer { connection.isInTransaction = false }
+    let begin = ServerStatement("BEGIN")
+    let (results, failure) = try connection.run([begin] + statements.steps.map(\.statement))
+    let answer: Answer
+    do {
+      answer = try read(Array(results.dropFirst()), failure)
+    } catch {
+      if !connection.isLost { _ = try? connection.run(ServerStatement("ROLLBACK")) }
+      throw error
+    }
+    try commit(connection, answer.transaction)
+    return answer.outcome
+  }
+
+  private func commit(_ connection: ServerConnection, _ transaction: String) throws {
+    do throws(ServerError) {
+      try connection.run(ServerStatement("COMMIT"))
+    } catch {
+      guard error.isShutdown, try CommitQuestion(store, transaction).isCommitted() else { throw error }
+    }
+  }
+
+  private struct Answer {
+    var outcome = SaveOutcome()
+    var transaction = ""
+  }
+
+  /// - Throws: ``SaveConflict``; ``ConstraintViolations``; ``StoreError``; a ``ServerError`` of the connection.
+  private func read(_ results: [ServerResult], _ failure: ServerError?) throws -> Answer {
+    var answer = Answer()
+    var stale: [SaveConflict.Row] = []
+    var broken = ConstraintViolations()
+    let leaving = request.denials.isEmpty ? nil : request.departures
+    for (result, step) in zip(results, statements.steps) {
+      switch step.purpose {
+      case .other: break
+      case .stale(let entities):
+        for row in 0..<result.count {
+          let key = result.integer(row, 0)
+          if let entity = entities[key] { stale.append(SaveConflict.Row(entity: entity, key: key)) }
+        }
+      case .denials(let relationship, let table, let isFirst):
+        for row in 0..<result.count {
+          let (owner, partner) = (result.integer(row, 0), result.integer(row, 1))
+          if leaving?.takes(table, owner, partner, isFirst: isFirst) != true {
+            broken.denials.append(.init(relationship: relationship, owner: owner, partner: partner))
+          }
+        }
+      case .cascaded: answer.outcome.cascaded += (0..<result.count).map { result.integer($0, 0) }
+      case .counts(let check):
+        for row in 0..<result.count {
+          let (owner, found) = (result.integer(row, 0), Int(result.integer(row, 1)))
+          let entry = ConstraintViolations.Count(relationship: check.relationship, owner: owner, found: found)
+          if !check.allows(found), !broken.counts.contains(entry) { broken.counts.append(entry) }
+        }
+      case .transaction: answer.transaction = result.text(0, 0) ?? ""
+      }
+    }
+    if let failure, failure.isTransient || failure.isShutdown { throw failure }
+    if !stale.isEmpty { throw SaveConflict(rows: stale) }
+    if let failure {
+      let entity = statements.steps.indices.contains(results.count) ? statements.steps[results.count].entity : nil
+      throw WriteRefusal(store.setup).error(failure, entity)
+    }
+    if !broken.isEmpty { throw broken }
+    return answer
+  }
+}
+
+/// The question what has become of a transaction whose commit got no answer.
+struct CommitQuestion {
+  private let store: PostgresStore
+  private let transaction: String
+
+  init(_ store: PostgresStore, _ transaction: String) {
+    self.store = store
+    self.transaction = transaction
+  }
+
+  /// The number of seconds that the server is asked for, while it cannot be reached or still works on the transaction.
+  private static let patience: TimeInterval = 60
+
+  /// - Throws: ``StoreError`` if the server cannot be asked.
+  func isCommitted() throws -> Bool {
+    let end = Date(timeIntervalSinceNow: Self.patience)
+    var pause = 0.01
+    while true {
+      do {
+        store.pool.closeIdle()
+        var parameters = ServerParameters()
+        parameters.add(transaction)
+        let statement = ServerStatement("SELECT pg_xact_status($1::xid8)", parameters)
+        let status = try store.withConnection { try $0.run(statement).text(0, 0) }
+        switch status {
+        case "committed": return true
+        case "aborted": return false
+        default: break
+        }
+      } catch {
+        if Date.now > end { break }
+      }
+      if Date.now > end { break }
+      Thread.sleep(forTimeInterval: pause)
+      pause = min(1, pause * 2)
+    }
+    throw StoreError(
+      .inputOutput,
+      "The connection to \(store.name) was lost while a save was committed, and the server did not say whether it was: "
+        + "it is transaction \(transaction).",
+      remedy:
+        "When the server can be reached, ask it with SELECT pg_xact_status('\(transaction)'), or read the objects again."
+    )
+  }
+}
+
+// MARK: - Write refusal
+
+/// Describes the server's constraint errors in the model's terms.
+struct WriteRefusal {
+  private let setup: PostgresSetup
+
+  init(_ setup: PostgresSetup) { self.setup = setup }
+
+  func error(_ error: ServerError, _ entity: Int?) -> StoreError {
+    let name = entity.map { setup.model.entities[$0].name }
+    switch error.state {
+    case "23505", "23P01":
+      guard let index = setup.constraints[error.constraint] else {
+        return StoreError(
+          .notUnique, "A row with the key of a new \(name ?? error.table) is there already.",
+          remedy: "Make the object again in a new context.", entity: name)
+      }
+      let owner = setup.model.entities[index.entity]
+      let names = index.properties.map { owner.properties[$0].name }
+      return StoreError(
+        .notUnique, "Another \(owner.name) has the same \(names.joined(separator: ", ")).",
+        remedy: "Give it another value, or change the other object in the same save.", entity: owner.name,
+        properties: names)
+    case "23503":
+      let found = setup.foreignKeys[error.constraint].map {
+        setup.model.entities[$0.entity].properties[$0.property].name
+      }
+      let owner = setup.foreignKeys[error.constraint].map { setup.model.entities[$0.entity].name }
+      let place = owner.flatMap { owner in found.map { "\(owner).\($0)" } } ?? "A reference"
+      return StoreError(
+        .danglingReference, "\(place) leads to an object that is not in the store.",
+        remedy: "Save the object it leads to in the same save, or set the relationship to nil.", entity: owner,
+        properties: found.map { [$0] } ?? [])
+    case "23502":
+      return StoreError(
+        .unstorableValue, "A required attribute of \(name ?? error.table) has no value (\(error.column)).",
+        remedy: "Give it a value.", entity: name)
+    case "54000":
+      return StoreError(
+        .limit, "A value of \(name ?? error.table) is too long for one of its indexes: \(error.message).",
+        remedy: "Shorten the value, or take the index or the unique key out of the model.", entity: name)
+    default: return error.storeError(setup.name, doing: "save")
+    }
+  }
+}

@@ -1,0 +1,42 @@
+internal import CPQ
+
+/// An error of the server, or of the connection to it.
+struct ServerError: Error {
+  /// The SQLSTATE; empty if the connection failed.
+  let state: String
+  let message: String
+  let constraint: String
+  let table: String
+  let column: String
+  /// Whether the connection cannot be used any more.
+  let isLost: Bool
+
+  init(state: String = "", message: String, isLost: Bool = false) {
+    self.state = state
+    self.message = message
+    self.isLost = isLost
+    constraint = ""
+    table = ""
+    column = ""
+  }
+
+  /// The error that a result reports.
+  init(_ result: OpaquePointer, isLost: Bool) {
+    func field(_ code: Int) -> String {
+      trellis_PQresultErrorField(result, Int32(code)).map { String(cString: $0) } ?? ""
+    }
+    state = field(TRELLIS_PQ_DIAG_SQLSTATE)
+    let primary = field(TRELLIS_PQ_DIAG_MESSAGE)
+    message = primary.isEmpty ? String(cString: trellis_PQresultErrorMessage(result)) : primary
+    constraint = field(TRELLIS_PQ_DIAG_CONSTRAINT)
+    table = field(TRELLIS_PQ_DIAG_TABLE)
+    column = field(TRELLIS_PQ_DIAG_COLUMN)
+    self.isLost = isLost
+  }
+
+  /// Whether the same transaction may succeed if it is run again: a deadlock, or a serialization failure.
+  var isTransient: Bool { state == "40P01" || state == "40001" }
+
+  /// Whether the server ends the connection: it shuts down, or an administrator ends the session.
+  var isShutdown: Bool { state.hasPrefix("57P") || isLost }
+}

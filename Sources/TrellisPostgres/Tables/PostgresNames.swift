@@ -1,0 +1,21 @@
+import TrellisStorage
+
+extension SQLNames {
+  /// The names in a schema of a database.
+  ///
+  /// The server cuts a longer name silently, so that two could become one. Its own columns are in every table.
+  ///
+  /// Source: PostgreSQL's manual, "Lexical Structure", `NAMEDATALEN`; "System Columns".
+  static func postgres(schema: String) -> SQLNames {
+    SQLNames(
+      qualifier: SQLName.quoted(schema) + ".", limit: 63,
+      reserved: ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"])
+  }
+
+  /// The table with the metadata of the store.
+  var metadata: String { table("_trellis") }
+  /// The table with the models that the store has had.
+  var models: String { table("_models") }
+  /// The table with the next key.
+  var keys: String { table("_keys") }
+}

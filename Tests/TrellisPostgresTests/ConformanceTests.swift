@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+import TrellisPostgres
+import TrellisStorage
+import TrellisStoreTesting
+import TrellisTestSupport
+
+@Suite("The rules of every store, on PostgreSQL", .enabled(if: !ConformanceTests.url.isEmpty, "needs a server"))
+struct ConformanceTests {
+  static let url = ProcessInfo.processInfo.environment["TRELLIS_POSTGRES_URL"] ?? ""
+
+  static func conformance() -> StoreConformance {
+    StoreConformance { model in
+      try StoreConfiguration.postgres(url, schema: "t\(UInt64.random(in: 0 ... .max))", connections: 2).open(model)
+    }
+  }
+
+  @Test("PostgreSQL keeps every rule", arguments: StoreConformance.cases)
+  func rules(_ rule: ConformanceCase) throws {
+    #expect(Self.conformance().run(rule) == [])
+  }
+
+  @Test("PostgreSQL answers random queries as the evaluator does", arguments: [1, UInt64.random(in: 2 ... .max)])
+  func queries(_ seed: UInt64) throws {
+    let queries = TestSettings.number("TRELLIS_PREDICATES", or: 400)
+    print("seed \(seed), \(queries) predicates")
+    let failures = Self.conformance().runDifferential(seed: seed, queries: queries)
+    for failure in failures.prefix(3) { print(failure) }
+    #expect(failures == [])
+  }
+}
