@@ -149,7 +149,7 @@ if !isResolvedDependency {
     // What several test targets need: places on disk, numbers that a seed brings again.
     .target(
       name: "TrellisTestSupport",
-      dependencies: ["TrellisJSON", "Trellis", "TrellisModel", "TrellisStorage", "CSQLite"],
+      dependencies: ["TrellisJSON", "TrellisPostgres", "Trellis", "TrellisModel", "TrellisStorage", "CSQLite"],
       path: "Tests/TrellisTestSupport", swiftSettings: settings),
     .testTarget(
       name: "TrellisModelTests", dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisStorage"],

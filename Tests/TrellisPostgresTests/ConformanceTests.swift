@@ -5,9 +5,9 @@ import TrellisStorage
 import TrellisStoreTesting
 import TrellisTestSupport
 
-@Suite("The rules of every store, on PostgreSQL", .enabled(if: !ConformanceTests.url.isEmpty, "needs a server"))
+@Suite("The rules of every store, on PostgreSQL", .enabled(if: StoreKind.server != nil, "needs a server"))
 struct ConformanceTests {
-  static let url = ProcessInfo.processInfo.environment["TRELLIS_POSTGRES_URL"] ?? ""
+  static let url = StoreKind.server ?? ""
 
   static func conformance() -> StoreConformance {
     StoreConformance { model in

@@ -1,12 +1,24 @@
+import Foundation
 package import Trellis
 import TrellisJSON
+import TrellisPostgres
 
 /// The stores that rules are tried on.
 package enum StoreKind: String, CaseIterable, Sendable {
-  case memory, sqlite, json
+  case memory, sqlite, json, postgres
+
+  /// The server that tests may use; nil if there is none.
+  package static let server = ProcessInfo.processInfo.environment["TRELLIS_POSTGRES_URL"]
+
+  package static let allCases: [StoreKind] = [memory, sqlite, json] + (server == nil ? [] : [postgres])
 
   /// The stores that do not write everything at each save.
-  package static let inPlace = [memory, sqlite]
+  package static let inPlace: [StoreKind] = [memory, sqlite] + (server == nil ? [] : [postgres])
+
+  /// Whether the store keeps dates before 4714-11-24 BC.
+  package var keepsAllDates: Bool { self != .postgres }
+  /// Whether the store keeps texts with U+0000.
+  package var keepsZeroCharacters: Bool { self != .postgres }
 
   /// A store in a folder. A store in memory is one of its own, whatever the folder.
   package func configuration(in folder: TestFolder, durability: Durability = .relaxed) -> StoreConfiguration {
@@ -14,6 +26,7 @@ package enum StoreKind: String, CaseIterable, Sendable {
     case .memory: .memory
     case .sqlite: .sqlite(at: folder.file("store.sqlite"), durability: durability)
     case .json: .json(at: folder.file("store.json"), durability: durability)
+    case .postgres: .postgres(Self.server ?? "", schema: folder.url.lastPathComponent, connections: 4)
     }
   }
 }

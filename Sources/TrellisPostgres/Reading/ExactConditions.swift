@@ -46,8 +46,14 @@ struct ExactConditions {
     }
   }
 
-  /// The condition in SQL; nil if it would not be exact.
+  /// The maximum number of parameters of a condition. A statement has at most 65,535.
+  ///
+  /// Source: PostgreSQL's manual, "PostgreSQL Limits".
+  private static let mostParameters = 50_000
+
+  /// The condition in SQL; nil if it would not be exact, or would be too long.
   private mutating func condition(_ predicate: QueryPredicate) throws(StoreError) -> String? {
+    guard parameters.count < Self.mostParameters else { return nil }
     switch predicate {
     case .constant(let value): return value ? "TRUE" : "FALSE"
     case .not(let inner): return try negation(inner)

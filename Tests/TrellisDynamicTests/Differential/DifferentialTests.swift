@@ -50,7 +50,7 @@ import TrellisTestSupport
   /// Some pictures are in files.
   private func configuration(_ kind: StoreKind, _ folder: TestFolder) -> StoreConfiguration {
     switch kind {
-    case .memory: .memory
+    case .memory, .postgres: kind.configuration(in: folder)
     case .sqlite: .sqlite(at: folder.file("store.sqlite"), durability: .relaxed, filesAbove: 3)
     case .json: .json(at: folder.file("store.json"), durability: .relaxed, filesAbove: 3)
     }
