@@ -59,7 +59,7 @@ final class PostgresSetup: Sendable {
     let connection: ServerConnection
     do throws(ServerError) {
       connection = try ServerConnection(
-        address.keywords(timeout: options.timeout), preparesStatements: options.preparesStatements)
+        address.keywords(timeout: options.timeout), preparesStatements: !options.usesTransactionPool)
     } catch {
       throw StoreError(
         .cannotOpen, "\(address.name) cannot be reached: \(error.message).",
@@ -87,16 +87,29 @@ package final class PostgresStore: Store {
   package let name: String
   let setup: PostgresSetup
   let pool: ServerPool
+  /// The history. Nil if the model has none.
+  let history: ServerHistory?
+  let watcher: ChangeWatcher
+  /// Distinguishes the saves of this object from those of other processes and containers.
+  package let origin: Int64
 
-  init(_ setup: PostgresSetup, _ pool: ServerPool) {
+  init(_ setup: PostgresSetup, _ pool: ServerPool, _ history: ServerHistory?, origin: Int64) {
     self.setup = setup
     self.pool = pool
+    self.history = history
+    self.origin = origin
+    watcher = ChangeWatcher(setup, origin: origin)
     name = setup.name
   }
 
   package func connect() throws -> any StoreConnection { PostgresConnection(self) }
 
-  package func close() { pool.close() }
+  package func close() {
+    watcher.close()
+    pool.close()
+  }
+
+  package var concurrentWorkers: Int { setup.options.connections }
 
   /// Lends a connection to a closure.
   func withConnection<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {

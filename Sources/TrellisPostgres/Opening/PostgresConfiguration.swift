@@ -7,8 +7,7 @@ extension StoreConfiguration {
   ///
   /// ```swift
   /// let container = try PersistentContainer(
-  ///   model: .shop, store: .postgres("postgresql://shop@db.example.org/shop", schema: "shop", connections: 16),
-  ///   workers: 16)
+  ///   model: .shop, store: .postgres("postgresql://shop@db.example.org/shop", schema: "shop", connections: 16))
   /// ```
   /// The tables are in one schema, with native types, unique keys and foreign keys. A schema that does not exist, or is
   /// empty, becomes a new store. A store that was made with a former version of the model is migrated. The schema of
@@ -21,13 +20,13 @@ extension StoreConfiguration {
   ///     or keywords with values. What it leaves out comes from libpq's environment variables, such as `PGPASSWORD`, or
   ///     from its password file. Passwords are never part of messages.
   ///   - schema: The schema of the tables. It is created if it does not exist and the role may do so.
-  ///   - connections: The maximum number of connections of this store to the server, at least one. Contexts borrow one
-  ///     for each call, so this limits how many read or save at the same time, and not how many there are. Give a
-  ///     container as many `workers`.
+  ///   - connections: The maximum number of connections for calls, at least one. Contexts borrow one for each call, so
+  ///     this limits how many read or save at the same time, and not how many there are. A container runs as many blocks
+  ///     of `perform` at a time. One more connection hears of the saves of other programs.
   ///   - timeout: The number of seconds that a call waits for a connection of this store while all are in use, and for
   ///     the answer of a server that it connects to.
-  ///   - preparesStatements: Whether connections keep prepared statements. A pool between the program and the server that
-  ///     gives out a connection for a transaction only, such as PgBouncer before version 1.21, needs false.
+  ///   - throughTransactionPool: Whether a pool such as PgBouncer, in its mode `transaction`, lies between the program and
+  ///     the server. Statements are then not prepared, and the saves of others are noticed by asking every two seconds.
   ///   - migration: What happens to a store that was made with a former version of the model.
   /// - Throws: Opening throws ``StoreError``: `libraryUnavailable` without libpq 14 or later, `cannotOpen` if the server
   ///   cannot be reached, refuses the role or has another encoding than UTF-8, `foreignFile` for a schema with tables of
@@ -35,11 +34,11 @@ extension StoreConfiguration {
   ///   `newerModel` if the store has a newer version of the model.
   public static func postgres(
     _ connectionString: String, schema: String = "public", connections: Int = 8, timeout: TimeInterval = 10,
-    preparesStatements: Bool = true, migration: MigrationPolicy = .automatic
+    throughTransactionPool: Bool = false, migration: MigrationPolicy = .automatic
   ) -> StoreConfiguration {
     let options = PostgresOptions(
       connectionString: connectionString, schema: schema, connections: max(1, connections),
-      timeout: timeout.isNaN ? 0 : max(0, min(timeout, 1_000_000)), preparesStatements: preparesStatements,
+      timeout: timeout.isNaN ? 0 : max(0, min(timeout, 1_000_000)), usesTransactionPool: throughTransactionPool,
       migration: migration)
     return StoreConfiguration { model in try PostgresOpening(model, options).open() }
   }
@@ -51,6 +50,6 @@ struct PostgresOptions: Sendable {
   var schema: String
   var connections = 8
   var timeout: TimeInterval = 10
-  var preparesStatements = true
+  var usesTransactionPool = false
   var migration = MigrationPolicy.automatic
 }

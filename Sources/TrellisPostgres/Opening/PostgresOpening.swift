@@ -22,19 +22,16 @@ struct PostgresOpening {
     let pool = ServerPool(name: setup.name, most: options.connections, timeout: options.timeout) {
       () throws(StoreError) in try setup.connect()
     }
-    let store = PostgresStore(setup, pool)
+    let origin = Int64.random(in: 1 ... .max)
     do {
-      try store.withConnection { connection in
-        do {
-          try StoreMetadata(connection, setup).prepare()
-        } catch let error as ServerError {
-          throw error.storeError(setup.name, doing: "open the store")
-        }
-      }
+      let connection = try pool.take()
+      defer { pool.giveBack(connection) }
+      try StoreMetadata(connection, setup).prepare()
+      let history = try HistoryOpening(connection, setup, origin: origin).open()
+      return PostgresStore(setup, pool, history, origin: origin)
     } catch {
       pool.close()
-      throw error
+      throw (error as? ServerError)?.storeError(setup.name, doing: "open the store") ?? error
     }
-    return store
   }
 }

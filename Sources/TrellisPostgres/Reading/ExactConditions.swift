@@ -373,6 +373,15 @@ struct ExactConditions {
     return " ORDER BY " + terms.joined(separator: ", ")
   }
 
+  /// The value at a path's end; nil unless the server's values are of a kind.
+  mutating func value(at path: PropertyPath, _ kind: ValueKind) throws(StoreError) -> (sql: String, type: ServerType)? {
+    guard let type = type(at: path), type.kind == kind else { return nil }
+    return (try paths.property(path).sql, type)
+  }
+
+  /// An expression as the number or the bytes that stand for its values in memory.
+  static func number(_ sql: String, _ type: ServerType) -> String { widened(sql, type) }
+
   /// The values at the ends of paths, in their order.
   mutating func projection(_ projected: [ProjectedPath]) throws(StoreError) -> String {
     var columns: [String] = []
@@ -382,10 +391,10 @@ struct ExactConditions {
 }
 
 extension ServerType {
-  fileprivate var isPlainInteger: Bool { self == .smallint || self == .integer || self == .bigint }
+  var isPlainInteger: Bool { self == .smallint || self == .integer || self == .bigint }
 
   /// Whether the server has `min` and `max` for the type.
-  fileprivate var hasExtremes: Bool {
+  var hasExtremes: Bool {
     switch self {
     case .smallint, .integer, .bigint, .text, .numeric, .timestamp: true
     // The extreme of 0 and -0 depends on the order of the rows.

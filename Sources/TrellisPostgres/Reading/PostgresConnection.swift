@@ -107,6 +107,8 @@ package final class PostgresConnection: StoreConnection {
     return try body()
   }
 
+  package func hasExternalChanges() -> Bool { store.watcher.takeNews() }
+
   // MARK: Writing
 
   /// Whether the connection shows a snapshot, which nothing can be saved to.

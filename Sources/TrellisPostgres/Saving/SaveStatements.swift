@@ -21,6 +21,12 @@ struct SaveStatements {
     case counts(SaveRequest.CountChecks)
     /// The row is the number of the transaction.
     case transaction
+    /// The rows are those whose references were cleared, with their entities in hierarchies.
+    case cleared(RelationshipNumber)
+    /// The rows are pairs that were changed.
+    case pairs(ChangeRecord.Kind, table: Int)
+    /// The rows are those that were deleted.
+    case deleted(root: Int)
   }
 
   struct Step {
@@ -33,6 +39,8 @@ struct SaveStatements {
   private(set) var steps: [Step] = []
   private let setup: PostgresSetup
   private let request: SaveRequest
+  /// The history that records the changes. Nil if there is none.
+  private let history: ServerHistory?
   /// The tables that cascades delete rows of, by the numbers of their root entities.
   private var cascadedRoots: Set<Int> = []
 
@@ -41,8 +49,9 @@ struct SaveStatements {
   private var names: SQLNames { setup.layout.names }
 
   /// - Throws: ``StoreError`` for a value that the server cannot hold, or a request that the model does not have.
-  init(_ request: SaveRequest, _ setup: PostgresSetup) throws {
+  init(_ request: SaveRequest, _ setup: PostgresSetup, _ history: ServerHistory?) throws {
     self.setup = setup
+    self.history = history
     self.request = request
     try checkNumbers()
     if needsDeferring { add("SET CONSTRAINTS ALL DEFERRED") }
@@ -388,8 +397,8 @@ struct SaveStatements {
     let entity = table.first.entity
     if !pairs.removed.isEmpty {
       add(
-        "DELETE FROM \(name) AS j USING \(source(0)) WHERE j.\(first) = v.first AND j.\(partner) = v.partner",
-        keys(pairs.removed), entity: entity)
+        "DELETE FROM \(name) AS j USING \(source(0)) WHERE j.\(first) = v.first AND j.\(partner) = v.partner"
+          + returning("j.\(first), j.\(partner)"), keys(pairs.removed), recorded(.pairsRemoved, table), entity: entity)
     }
     if !pairs.added.isEmpty {
       let (columns, parameters) = places(pairs.added)
@@ -398,7 +407,8 @@ struct SaveStatements {
       add(
         "INSERT INTO \(name) (\(([first, partner] + columns).joined(separator: ", "))) "
           + "SELECT \(values.joined(separator: ", ")) FROM \(source(columns.count)) ORDER BY v.first, v.partner "
-          + "ON CONFLICT DO NOTHING", parameters, entity: entity)
+          + "ON CONFLICT DO NOTHING" + returning("\(first), \(partner)"), parameters, recorded(.pairsAdded, table),
+        entity: entity)
     }
     if !pairs.moved.isEmpty {
       let (columns, parameters) = places(pairs.moved)
@@ -406,8 +416,16 @@ struct SaveStatements {
       let assignments = columns.enumerated().map { "\($1) = coalesce(v.p\($0), j.\($1))" }.joined(separator: ", ")
       add(
         "UPDATE \(name) AS j SET \(assignments) FROM \(source(columns.count)) "
-          + "WHERE j.\(first) = v.first AND j.\(partner) = v.partner", parameters, entity: entity)
+          + "WHERE j.\(first) = v.first AND j.\(partner) = v.partner" + returning("j.\(first), j.\(partner)"),
+        parameters, recorded(.pairsMoved, table), entity: entity)
     }
+  }
+
+  /// What another writer has done already is no change, so the statements tell what they have changed.
+  private func returning(_ columns: String) -> String { history == nil ? "" : " RETURNING \(columns)" }
+
+  private func recorded(_ kind: ChangeRecord.Kind, _ table: JoinTable) -> Purpose {
+    history == nil ? .other : .pairs(kind, table: table.index)
   }
 
   private mutating func write(_ places: SaveRequest.Places) throws {
@@ -450,8 +468,9 @@ struct SaveStatements {
     let place = order.flatMap { layout.column($0, of: relationship.entity) }.map { ", \($0) = NULL" } ?? ""
     let (condition, parameters) = Self.isOneOf(column, keys)
     add(
-      "UPDATE \(layout.tables[relationship.entity].name) SET \(column) = NULL\(place) WHERE \(condition)", parameters,
-      entity: relationship.entity)
+      "UPDATE \(layout.tables[relationship.entity].name) SET \(column) = NULL\(place) WHERE \(condition)"
+        + returning(SQLName.id + (layout.tables[relationship.entity].isInHierarchy ? ", \(SQLName.entity)" : "")),
+      parameters, history == nil ? .other : .cleared(relationship), entity: relationship.entity)
   }
 
   // MARK: Deleting
@@ -489,7 +508,10 @@ struct SaveStatements {
         case (nil, _): .cascaded(root: root)
         }
       let (condition, parameters) = Self.isOneOf(SQLName.id, selected)
-      add("DELETE FROM \(layout.tables[root].name) WHERE \(condition)", parameters, entity: root)
+      let table = layout.tables[root]
+      add(
+        "DELETE FROM \(table.name) AS t WHERE \(condition)\(returning(table.selection("t")))", parameters,
+        history == nil ? .other : .deleted(root: root), entity: root)
     }
   }
 }

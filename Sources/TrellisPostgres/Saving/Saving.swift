@@ -13,7 +13,7 @@ extension PostgresConnection {
       throw StoreError(
         .internalError, "A save was made while the connection shows one moment.", remedy: "Save after the reads.")
     }
-    let statements = try SaveStatements(request, setup)
+    let statements = try SaveStatements(request, setup, store.history)
     if let trace { for step in statements.steps { trace.noteRun(step.statement.text) } }
     return try SaveRun(store, request, statements).run()
   }
@@ -64,21 +64,30 @@ struct SaveRun {
       if !connection.isLost { _ = try? connection.run(ServerStatement("ROLLBACK")) }
       throw error
     }
-    try commit(connection, answer.transaction)
+    try commit(connection, answer)
+    store.watcher.didSave()
     return answer.outcome
   }
 
-  private func commit(_ connection: ServerConnection, _ transaction: String) throws {
+  private func commit(_ connection: ServerConnection, _ answer: Answer) throws {
+    var ending = [ServerStatement("COMMIT")]
+    if let record = answer.record, let history = store.history {
+      ending.insert(HistoryStatement(store, history).insert(record, author: request.author), at: 0)
+    }
     do throws(ServerError) {
-      try connection.run(ServerStatement("COMMIT"))
+      if let failure = try connection.run(ending).failure { throw failure }
     } catch {
-      guard error.isShutdown, try CommitQuestion(store, transaction).isCommitted() else { throw error }
+      if error.isShutdown, try CommitQuestion(store, answer.transaction).isCommitted() { return }
+      if !connection.isLost { _ = try? connection.run(ServerStatement("ROLLBACK")) }
+      throw error
     }
   }
 
   private struct Answer {
     var outcome = SaveOutcome()
     var transaction = ""
+    /// The record of the changes for the history. Nil if there is none, or nothing is recorded.
+    var record: [UInt8]?
   }
 
   /// - Throws: ``SaveConflict``; ``ConstraintViolations``; ``StoreError``; a ``ServerError`` of the connection.
@@ -89,7 +98,7 @@ struct SaveRun {
     let leaving = request.denials.isEmpty ? nil : request.departures
     for (result, step) in zip(results, statements.steps) {
       switch step.purpose {
-      case .other: break
+      case .other, .cleared, .pairs, .deleted: break
       case .stale(let entities):
         for row in 0..<result.count {
           let key = result.integer(row, 0)
@@ -119,6 +128,9 @@ struct SaveRun {
       throw WriteRefusal(store.setup).error(failure, entity)
     }
     if !broken.isEmpty { throw broken }
+    if let history = store.history {
+      answer.record = try SaveRecord(store, history, request).record(of: results, statements)
+    }
     return answer
   }
 }

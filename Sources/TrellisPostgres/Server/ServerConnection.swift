@@ -257,6 +257,20 @@ final class ServerConnection {
     guard let result = try nextResult(), result.status == Int32(TRELLIS_PQ_PIPELINE_SYNC) else { throw lost() }
   }
 
+  /// The file descriptor of the connection.
+  var socket: Int32 { trellis_PQsocket(handle) }
+
+  /// Reads what the server has sent without being asked: the payloads of notices.
+  func notices() -> [String] {
+    if trellis_PQconsumeInput(handle) != 1 { isLost = true }
+    var payloads: [String] = []
+    while let notice = trellis_PQnotifies(handle) {
+      if let payload = notice.pointee.payload { payloads.append(String(cString: payload)) }
+      trellis_PQfreemem(notice)
+    }
+    return payloads
+  }
+
   /// Asks the server to end what it does.
   func cancel() {
     guard let cancel = trellis_PQgetCancel(handle) else { return }

@@ -28,7 +28,7 @@ extension PersistentContainer {
   /// - Throws: ``StoreError`` as the initializer, and with the code `cancelled` if the task is cancelled during a
   ///   migration.
   public static func opening(
-    model: ObjectModel, store: StoreConfiguration, workers: Int = 1, log: QueryLog? = .fromEnvironment,
+    model: ObjectModel, store: StoreConfiguration, workers: Int? = nil, log: QueryLog? = .fromEnvironment,
     progress: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
     onError: @escaping @Sendable (ContextError) -> Void = PersistentContainer.printProblem
   ) async throws -> PersistentContainer {

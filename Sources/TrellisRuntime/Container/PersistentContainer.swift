@@ -24,9 +24,10 @@ public final class PersistentContainer: Sendable {
   /// - Parameters:
   ///   - model: A generated model, such as `.diary`.
   ///   - store: The store, such as `.sqlite(at:)` or `.memory`.
-  ///   - workers: The maximum number of blocks of ``perform(_:)`` that run concurrently. With the default of one, they
-  ///     run one after the other. With more, two of them may change the same objects, which causes a conflict as
-  ///     between any two contexts.
+  ///   - workers: The maximum number of blocks of ``perform(timeout:_:)`` that run concurrently; nil for what the store is
+  ///     made for: one in a file or in memory, so that blocks run one after the other, and one for each connection on a
+  ///     server. With more than one, two of them may change the same objects, which causes a conflict as between any two
+  ///     contexts.
   ///   - log: Receives each request to the store. The default is set by the environment variable `TRELLIS_LOG`:
   ///     `queries` prints the requests to standard error, `queries,values` prints them with their values, which may be
   ///     user data.
@@ -34,12 +35,12 @@ public final class PersistentContainer: Sendable {
   ///     occurs. By default the problem is printed to standard error.
   /// - Throws: ``StoreError`` if the store cannot be opened, or was created with another model.
   public init(
-    model: ObjectModel, store: StoreConfiguration, workers: Int = 1, log: QueryLog? = .fromEnvironment,
+    model: ObjectModel, store: StoreConfiguration, workers: Int? = nil, log: QueryLog? = .fromEnvironment,
     onError: @escaping @Sendable (ContextError) -> Void = PersistentContainer.printProblem
   ) throws {
-    self.workers = Workers(workers)
     let runtime = try RuntimeModel(model)
     let store = try store.open(runtime.model)
+    self.workers = Workers(workers ?? store.concurrentWorkers, of: store.name)
     core = try ContainerCore(
       runtime: runtime, store: store, news: HistoryFollower(store, runtime), log: log, errorHandler: onError)
   }
@@ -53,7 +54,7 @@ public final class PersistentContainer: Sendable {
   public func close() { core.close() }
 
   /// The context of the main actor. It merges the saves of the container's other contexts automatically, as soon as the
-  /// main actor is free and at the latest before ``perform(_:)`` returns.
+  /// main actor is free and at the latest before ``perform(timeout:_:)`` returns.
   @MainActor public var mainContext: ManagedObjectContext {
     if let main { return main }
     let made = ManagedObjectContext(core: core)
@@ -72,17 +73,20 @@ public final class PersistentContainer: Sendable {
 
   /// Runs work off the main actor, on a new context and on a thread of the container.
   ///
-  /// At most as many blocks run concurrently as the container has workers, which is one by default. Further blocks are
-  /// suspended and start in the order of their calls. Changes that the block does not save are discarded. Before this
-  /// method returns, ``mainContext`` has merged what was saved.
+  /// At most as many blocks run concurrently as the container has workers: one by default in a file or in memory, one for
+  /// each connection on a server. Further blocks wait in the order of their calls, and their tasks are suspended. Changes
+  /// that the block does not save are discarded. Before this method returns, ``mainContext`` has merged what was saved.
   ///
-  /// - Parameter body: The work. Objects must not leave it; its result must be Sendable, such as snapshots.
-  /// - Throws: errors of `body`; `CancellationError` if the task is cancelled before the block starts.
+  /// - Parameters:
+  ///   - timeout: How long the block waits for a worker; nil for as long as it takes. It does not limit the block itself.
+  ///   - body: The work. Objects must not leave it; its result must be Sendable, such as snapshots.
+  /// - Throws: errors of `body`; `CancellationError` if the task is cancelled before the block starts; ``StoreError`` with
+  ///   the code `busy` if it did not start within the timeout.
   public func perform<Result: Sendable>(
-    _ body: sending @escaping (ManagedObjectContext) throws -> Result
+    timeout: Duration? = nil, _ body: sending @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
     let core = core
-    let result = try await workers.run { try body(ManagedObjectContext(core: core)) }
+    let result = try await workers.run(timeout: timeout) { try body(ManagedObjectContext(core: core)) }
     await mergeIntoMain()
     return result
   }
@@ -234,9 +238,10 @@ final class Workers: Sendable {
   /// A block with the continuation of its task. `@unchecked` is sound because the closures are called once, by the code
   /// that removes the job from the queue, and the rest is accessed only under the queue's lock.
   private final class Job: @unchecked Sendable {
-    var isCancelled = false
+    /// Why the block must not start. Nil if it may.
+    var refusal: (any Error)?
     var run: () -> Void = {}
-    var cancel: () -> Void = {}
+    var refuse: (any Error) -> Void = { _ in }
   }
 
   private struct Line {
@@ -245,51 +250,79 @@ final class Workers: Sendable {
   }
 
   private let line: Locked<Line>
+  private let count: Int
+  private let store: String
   private let queue = DispatchQueue(
     label: "Trellis.PersistentContainer", qos: .userInitiated, attributes: .concurrent)
 
-  /// - Parameter count: the maximum number of blocks that run concurrently; less than 1 counts as 1.
-  init(_ count: Int) { line = Locked(Line(free: max(1, count))) }
+  /// - Parameters:
+  ///   - count: the maximum number of blocks that run concurrently; less than 1 counts as 1.
+  ///   - store: the name of the store, for errors.
+  init(_ count: Int, of store: String) {
+    self.count = max(1, count)
+    self.store = store
+    line = Locked(Line(free: max(1, count)))
+  }
 
-  /// - Throws: `CancellationError` if the task is cancelled before the block starts; errors of `body`.
-  func run<Result: Sendable>(_ body: sending @escaping () throws -> Result) async throws -> Result {
+  /// - Throws: `CancellationError` if the task is cancelled before the block starts; ``StoreError`` with the code `busy`
+  ///   after the timeout; errors of `body`.
+  func run<Result: Sendable>(timeout: Duration?, _ body: sending @escaping () throws -> Result) async throws -> Result {
     let job = Job()
     // Sound because the closure is transferred to the job, which runs it once.
     nonisolated(unsafe) let body = body
+    let alarm = timeout.map { timeout in
+      Task { [self] in
+        // If it is cancelled, the block has ended.
+        guard (try? await Task.sleep(for: timeout)) != nil else { return }
+        refuse(job) { ahead in self.busy(timeout, ahead) }
+      }
+    }
+    defer { alarm?.cancel() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         job.run = { continuation.resume(with: Swift.Result { try body() }) }
-        job.cancel = { continuation.resume(throwing: CancellationError()) }
+        job.refuse = { continuation.resume(throwing: $0) }
         add(job)
       }
     } onCancel: {
-      cancel(job)
+      refuse(job) { _ in CancellationError() }
     }
+  }
+
+  private func busy(_ timeout: Duration, _ ahead: Int) -> StoreError {
+    StoreError(
+      .busy,
+      "All \(count) workers of the container of \(store) were at work for \(timeout), and \(ahead) blocks waited before "
+        + "this one.", remedy: "Give the container more workers, do less in each block, or wait longer.")
   }
 
   private func add(_ job: Job) {
-    let (starts, isCancelled) = line.withLock { line in
-      if job.isCancelled { return (false, true) }
+    let (starts, refusal) = line.withLock { line -> (Bool, (any Error)?) in
+      if let refusal = job.refusal { return (false, refusal) }
       if line.free == 0 {
         line.waiting.append(job)
-        return (false, false)
+        return (false, nil)
       }
       line.free -= 1
-      return (true, false)
+      return (true, nil)
     }
     if starts { start(job) }
-    if isCancelled { job.cancel() }
+    if let refusal { job.refuse(refusal) }
   }
 
   /// A job that is already running is not interrupted.
-  private func cancel(_ job: Job) {
-    let isOut = line.withLock { line in
-      job.isCancelled = true
-      guard let place = line.waiting.firstIndex(where: { $0 === job }) else { return false }
+  ///
+  /// - Parameter error: makes the error from the number of jobs that wait before this one.
+  private func refuse(_ job: Job, _ error: (Int) -> any Error) {
+    let refusal = line.withLock { line -> (any Error)? in
+      let place = line.waiting.firstIndex { $0 === job }
+      let refusal = error(place ?? 0)
+      job.refusal = refusal
+      guard let place else { return nil }
       line.waiting.remove(at: place)
-      return true
+      return refusal
     }
-    if isOut { job.cancel() }
+    if let refusal { job.refuse(refusal) }
   }
 
   private func start(_ job: Job) {

@@ -12,7 +12,7 @@ import TrellisStorage
 /// try context.save()
 /// ```
 /// Fetches, saves and lazy loads are synchronous. For work outside of the main actor use
-/// ``PersistentContainer/perform(_:)``.
+/// ``PersistentContainer/perform(timeout:_:)``.
 public final class ManagedObjectContext {
   /// The objects and what was changed about them. The context has no other state but the history of ``undo``.
   package let graph: ObjectGraph

@@ -18,6 +18,9 @@ public protocol Store: AnyObject, Sendable {
   /// The number of keys that a container reserves at a time. The default, 2³², is enough for the life of a process, so
   /// that inserting never waits for the store; a store that many machines open at once should have fewer.
   var keyBlock: Int64 { get }
+  /// The number of blocks of work that a container runs at a time unless it is told otherwise. The default is 1: blocks
+  /// run one after the other.
+  var concurrentWorkers: Int { get }
   /// Returns the upper part of the last reserved range, if no object uses it. A store may ignore it.
   func returnKeys(_ unused: Range<Int64>)
   /// Writes a copy of the store, as it is at one moment, to another file, while the store stays in use. The default
@@ -42,6 +45,7 @@ public protocol Store: AnyObject, Sendable {
 extension Store {
   public func close() {}
   public var keyBlock: Int64 { KeyReservation.size }
+  public var concurrentWorkers: Int { 1 }
   public func collectExternalFiles() throws -> Int { 0 }
 
   public func backUp(to path: String, replacing: Bool) throws {

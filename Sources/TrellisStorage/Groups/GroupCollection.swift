@@ -80,15 +80,25 @@ package struct GroupCollection {
   ///
   /// - Throws: ``StoreError`` if the condition is nested too deep.
   package func results() throws -> [[StoredValue]] {
-    var found = groups.map { GroupRow(columns: $0.columns(request.aggregates)) }
+    try request.selected(from: groups.map { $0.columns(request.aggregates) })
+  }
+}
+
+extension GroupRequest {
+  /// The groups that meet the condition, in order, between offset and limit.
+  ///
+  /// - Parameter groups: The columns of all groups.
+  /// - Throws: ``StoreError`` if the condition is nested too deep.
+  package func selected(from groups: [[StoredValue]]) throws -> [[StoredValue]] {
+    var found = groups.map(GroupRow.init)
     try StoreError.evaluating {
-      if let condition = request.condition {
+      if let condition {
         let evaluator = try PredicateEvaluator(condition)
         found = try found.filter { try evaluator.matches($0) }
       }
-      found = try SortOrder(request.order).sorted(found)
+      found = try SortOrder(order).sorted(found)
     }
-    return found.dropFirst(max(0, request.offset)).prefix(max(0, request.limit ?? .max)).map(\.columns)
+    return found.dropFirst(max(0, offset)).prefix(max(0, limit ?? .max)).map(\.columns)
   }
 }
 

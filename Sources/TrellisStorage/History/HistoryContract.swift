@@ -33,6 +33,17 @@ package struct HistoryEntry: Sendable {
   /// The name of the store, for errors.
   package var store: String
 
+  package init(
+    position: HistoryPosition, origin: Int64, author: String?, record: [UInt8]?, match: ModelMatch?, store: String
+  ) {
+    self.position = position
+    self.origin = origin
+    self.author = author
+    self.record = record
+    self.match = match
+    self.store = store
+  }
+
   /// The changes, with the numbers of the current model; nil if they are unknown.
   ///
   /// - Throws: ``StoreError`` with the code `damaged`.

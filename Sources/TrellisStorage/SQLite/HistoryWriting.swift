@@ -43,86 +43,22 @@ final class HistorySetup: Sendable {
 /// Records the changes of one connection's transactions.
 final class HistoryWriter {
   let setup: HistorySetup
-  fileprivate var recorder = ChangeRecordWriter()
+  let changes: ChangeCollector
   fileprivate var author: String?
   /// The number of the transaction in progress, once it is needed.
   fileprivate var number: Int64?
-  fileprivate var changedRows = 0
-  /// The stored properties of each entity that have no bit of their own in a mask.
-  private let latest: [[Int]]
 
   init(_ setup: HistorySetup, _ model: Model) {
     self.setup = setup
-    latest = model.entities.map { entity in
-      entity.properties.dropFirst(63).filter { $0.column != nil }.map(\.index)
-    }
+    changes = ChangeCollector(model)
   }
 
   var plan: HistoryPlan { setup.plan }
 
   func begin(_ author: String?) {
-    if !recorder.isEmpty { recorder = ChangeRecordWriter() }
+    changes.forget()
     self.author = author
     number = nil
-    changedRows = 0
-  }
-
-  // MARK: Changes
-
-  private func isRecorded(_ entity: Int) -> Bool {
-    if plan.entities[entity] != nil { return true }
-    recorder.flags.insert(.changesOthers)
-    return false
-  }
-
-  func add(_ kind: ChangeRecord.Kind, of entity: Int, _ keys: some Collection<Int64>) {
-    guard !keys.isEmpty, isRecorded(entity) else { return }
-    changedRows += keys.count
-    recorder.add(kind, of: entity, keys: keys)
-  }
-
-  /// - Parameter late: the changed properties without a bit of their own; empty if it is unknown which of them changed.
-  func addUpdates(of entity: Int, _ properties: ColumnMask, late: [Int] = [], _ keys: some Collection<Int64>) {
-    guard !keys.isEmpty, isRecorded(entity) else { return }
-    changedRows += keys.count
-    let isLate = late.isEmpty && properties.bits & ColumnMask.bit(of: 63) != 0
-    let late = isLate ? latest[entity].filter(properties.contains) : late
-    recorder.addUpdates(of: entity, properties, late: late, keys: keys)
-  }
-
-  func add(_ group: SaveRequest.Inserts) {
-    guard isRecorded(group.entity) else { return }
-    add(.inserted, of: group.entity, group.records.lazy.map(\.storedKey))
-  }
-
-  /// Rows with the same changed properties are mostly together.
-  func add(_ group: SaveRequest.Updates) {
-    guard isRecorded(group.entity) else { return }
-    var start = 0
-    while start < group.records.count, start < group.masks.count {
-      var end = start + 1
-      let late = group.late[start] ?? []
-      while end < group.records.count, end < group.masks.count, group.masks[end] == group.masks[start],
-        group.late[end] ?? [] == late
-      { end += 1 }
-      addUpdates(
-        of: group.entity, group.masks[start], late: late, group.records[start..<end].lazy.map(\.storedKey))
-      start = end
-    }
-  }
-
-  func add(_ group: SaveRequest.Pairs) {
-    if group.added.isEmpty && group.removed.isEmpty && group.moved.isEmpty { return }
-    guard plan.joins[group.table] != nil else { return recorder.flags.formUnion(.changesOthers) }
-    changedRows += group.added.count + group.removed.count + group.moved.count
-    recorder.add(.pairsAdded, group.table, group.added)
-    recorder.add(.pairsRemoved, group.table, group.removed)
-    recorder.add(.pairsMoved, group.table, group.moved)
-  }
-
-  func addTombstones(of entity: Int, _ properties: [Int], _ rows: [(key: Int64, values: [StoredValue])]) {
-    changedRows += rows.count
-    recorder.addTombstones(of: entity, properties, rows: rows)
   }
 }
 
@@ -156,8 +92,8 @@ extension SQLiteConnection {
 
   /// Notes the rows that a request inserts and updates. Everything else is noted where it happens.
   func noteChanges(_ request: SaveRequest, _ history: HistoryWriter) {
-    for group in request.inserts { history.add(group) }
-    for group in request.updates { history.add(group) }
+    for group in request.inserts { history.changes.add(group) }
+    for group in request.updates { history.changes.add(group) }
   }
 
   /// Notes rows that are about to be deleted, and keeps them.
@@ -170,7 +106,7 @@ extension SQLiteConnection {
     let entities = isExact ? [entity] : layout.model.entities[entity].subtree
     guard history.plan.entities[entity] != nil,
       entities.count > 1 || entities.contains(where: { !history.plan.kept[$0].isEmpty })
-    else { return history.add(.deleted, of: entity, keys) }
+    else { return history.changes.add(.deleted, of: entity, keys) }
     var deleted: [Int: [(key: Int64, values: [StoredValue])]] = [:]
     try rows(of: entity, keys: keys) { row in
       let columns = self.layout.model.entities[row.entity]
@@ -182,16 +118,16 @@ extension SQLiteConnection {
     for (entity, rows) in deleted.sortedByKey {
       let properties = history.plan.kept[entity]
       if properties.isEmpty {
-        history.add(.deleted, of: entity, rows.map(\.key))
+        history.changes.add(.deleted, of: entity, rows.map(\.key))
       } else {
-        history.addTombstones(of: entity, properties, rows)
+        history.changes.addTombstones(of: entity, properties, rows)
       }
     }
   }
 
   /// Notes that rows change without being listed, and that former values begin after them.
   func noteUnlistedChanges(_ history: HistoryWriter) throws(StoreError) {
-    history.recorder.flags.insert(.isMigration)
+    history.changes.recorder.flags.insert(.isMigration)
     if history.plan.hasValues { try Metadata.setFirstValues(transactionNumber(history), in: database) }
   }
 
@@ -201,7 +137,7 @@ extension SQLiteConnection {
     let found = try rowsReferring(by: relationship, to: references.targets)
     for (entity, keys) in found.sortedByKey {
       try keepRows(of: entity, keys, history)
-      history.addUpdates(of: entity, ColumnMask(only: relationship.property), keys)
+      history.changes.addUpdates(of: entity, ColumnMask(only: relationship.property), keys)
     }
   }
 
@@ -275,9 +211,9 @@ extension Column {
 extension SQLiteConnection {
   /// Writes the record of the transaction in progress, unless nothing has changed.
   func writeHistory(_ history: HistoryWriter) throws(StoreError) {
-    guard !history.recorder.isEmpty else { return }
+    guard !history.changes.recorder.isEmpty else { return }
     let model = try modelNumber(history.setup)
-    let record = history.recorder.take()
+    let record = history.changes.recorder.take()
     let statement = try statement(.addHistory, 0) { HistoryPlan.insert }
     let pointer = statement.pointer
     _ = trellis_sqlite3_bind_int64(pointer, 1, QueryClock.now)
@@ -289,7 +225,9 @@ extension SQLiteConnection {
     defer { _ = trellis_sqlite3_reset(pointer) }
     database.statistics.run += 1
     _ = try database.step(pointer, doing: "write the history")
-    if let rows = history.setup.countForPurge(rows: history.changedRows) { try purgeHistory(history.plan, rows: rows) }
+    if let rows = history.setup.countForPurge(rows: history.changes.changedRows) {
+      try purgeHistory(history.plan, rows: rows)
+    }
   }
 
   /// The number of the program's model among those of the file.

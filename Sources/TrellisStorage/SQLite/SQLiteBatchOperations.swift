@@ -99,7 +99,7 @@ extension SQLiteConnection {
       let first = rows[start]
       let end = rows[start...].firstIndex { $0.entity != first.entity || $0.properties != first.properties }
       let group = rows[start..<(end ?? rows.endIndex)]
-      history.addUpdates(of: first.entity, first.properties, group.map(\.key))
+      history.changes.addUpdates(of: first.entity, first.properties, group.map(\.key))
       start = group.endIndex
     }
   }
@@ -144,7 +144,7 @@ extension SQLiteConnection {
     }
     if let history, !isNoted {
       for (entity, rows) in Dictionary(grouping: outcome.deleted, by: \.entity).sortedByKey {
-        history.add(.deleted, of: entity, rows.map(\.key))
+        history.changes.add(.deleted, of: entity, rows.map(\.key))
       }
     }
     outcome.found = outcome.deleted.count

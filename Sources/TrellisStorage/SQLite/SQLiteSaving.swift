@@ -411,7 +411,7 @@ extension SQLiteConnection {
         if isRecorded { changed.moved.append(pair) }
       }
     }
-    history?.add(changed)
+    history?.changes.add(changed)
     database.statistics.run += pairs.removed.count + pairs.added.count + pairs.moved.count
   }
 
@@ -445,7 +445,7 @@ extension SQLiteConnection {
       if isRecorded { changed.append(key) }
     }
     if let history, let property = layout.model.entities[places.entity].columns[places.column].positioned {
-      history.addUpdates(of: places.entity, ColumnMask(only: property), changed)
+      history.changes.addUpdates(of: places.entity, ColumnMask(only: property), changed)
     }
   }
 

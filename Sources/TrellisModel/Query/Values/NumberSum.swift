@@ -25,6 +25,23 @@ package struct NumberSum: Sendable {
     decimals.add(text)
   }
 
+  /// Adds the sum of several numbers of the kind, which is exact.
+  ///
+  /// - Parameters:
+  ///   - text: the sum as a decimal.
+  ///   - count: the number of numbers.
+  package mutating func add(sum text: String, of count: Int, kind: ValueKind) {
+    if count == 0 { return }
+    if kind == .integer, let sum = Int128(text) {
+      integers.add(sum: sum)
+      self.count += count
+    } else {
+      var text = text
+      text.withUTF8 { add(decimal: $0) }
+      self.count += count - 1
+    }
+  }
+
   /// Adds a value as a number of the kind. Nil is ignored; a value that is no such number counts as 0.
   package mutating func add(_ value: StoredValue, kind: ValueKind) {
     guard !ValueOrder.isNil(value) else { return }
@@ -93,6 +110,12 @@ private struct WholeSum {
     let (sum, carries) = low.addingReportingOverflow(UInt64(bitPattern: integer))
     low = sum
     high &+= (integer < 0 ? -1 : 0) + (carries ? 1 : 0)
+  }
+
+  mutating func add(sum: Int128) {
+    let total = value &+ sum
+    high = Int64(truncatingIfNeeded: total >> 64)
+    low = UInt64(truncatingIfNeeded: total)
   }
 }
 

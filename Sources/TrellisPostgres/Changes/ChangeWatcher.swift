@@ -1,0 +1,134 @@
+internal import CPQ
+import Dispatch
+import Foundation
+import Synchronization
+import TrellisModel
+import TrellisStorage
+
+/// Tells other programs of saves, and hears of theirs, on a connection beside those of the calls.
+///
+/// A notice is only a doorbell: it is sent after a save, and not in its transaction, where the server would let savers
+/// wait for each other. Several saves ring once. The server is asked as well now and then, because a notice may be lost
+/// with the connection, and programs other than Trellis ring no bell.
+///
+/// `@unchecked` is sound because the connection and what belongs to it are used on one serial queue only, and the rest is
+/// atomic.
+final class ChangeWatcher: @unchecked Sendable {
+  private let setup: PostgresSetup
+  private let origin: Int64
+  private let channel: String
+  /// Whether the connection can wait for notices, which one of a pool for transactions cannot.
+  private let listens: Bool
+  private let hasNews = Atomic(false)
+  private let isRinging = Atomic(false)
+  private let isStarted = Atomic(false)
+  private let isClosed = Atomic(false)
+  /// The transactions of this program since the server was last asked.
+  private let ownTransactions = Atomic(0)
+  private let queue = DispatchQueue(label: "Trellis.ChangeWatcher", qos: .utility)
+
+  // Used on the queue only.
+  private var connection: ServerConnection?
+  private var source: (any DispatchSourceRead)?
+  private var timer: (any DispatchSourceTimer)?
+  /// The number of the next transaction, when the server was last asked.
+  private var lastTransaction: Int64?
+
+  /// The time between two notices, and between two questions.
+  private static let ringInterval: DispatchTimeInterval = .milliseconds(50)
+  private static let askInterval: DispatchTimeInterval = .seconds(2)
+
+  init(_ setup: PostgresSetup, origin: Int64) {
+    self.setup = setup
+    self.origin = origin
+    listens = !setup.options.usesTransactionPool
+    channel = SQLNames(qualifier: "", limit: 63, reserved: []).fitted("trellis.\(setup.options.schema)")
+  }
+
+  /// Whether others have saved, or may have, since the last call. The first call begins to listen.
+  func takeNews() -> Bool {
+    if !isStarted.exchange(true, ordering: .acquiringAndReleasing) { queue.async { self.start() } }
+    return hasNews.exchange(false, ordering: .acquiringAndReleasing)
+  }
+
+  /// Tells others of a save.
+  func didSave() {
+    ownTransactions.add(1, ordering: .relaxed)
+    guard !isRinging.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    queue.asyncAfter(deadline: .now() + Self.ringInterval) {
+      self.isRinging.store(false, ordering: .releasing)
+      self.ring()
+    }
+  }
+
+  func close() {
+    isClosed.store(true, ordering: .releasing)
+    queue.sync {
+      timer?.cancel()
+      timer = nil
+      disconnect()
+    }
+  }
+
+  // MARK: On the queue
+
+  private func start() {
+    if isClosed.load(ordering: .acquiring) { return }
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now(), repeating: Self.askInterval, leeway: .milliseconds(200))
+    timer.setEventHandler { [weak self] in self?.ask() }
+    timer.resume()
+    self.timer = timer
+  }
+
+  private func connected() -> ServerConnection? {
+    if let connection, !connection.isLost { return connection }
+    disconnect()
+    guard !isClosed.load(ordering: .acquiring), let connection = try? setup.connect() else { return nil }
+    if listens {
+      guard (try? connection.run(ServerStatement("LISTEN \(SQLName.quoted(channel))"))) != nil else { return nil }
+      let source = DispatchSource.makeReadSource(fileDescriptor: connection.socket, queue: queue)
+      source.setEventHandler { [weak self] in self?.hear() }
+      source.resume()
+      self.source = source
+    }
+    self.connection = connection
+    // What happened before this connection was made is unknown.
+    if lastTransaction != nil { hasNews.store(true, ordering: .releasing) }
+    return connection
+  }
+
+  private func disconnect() {
+    source?.cancel()
+    source = nil
+    connection = nil
+  }
+
+  private func hear() {
+    guard let connection else { return }
+    if connection.notices().contains(where: { $0 != String(origin) }) { hasNews.store(true, ordering: .releasing) }
+    if connection.isLost { disconnect() }
+  }
+
+  private func ring() {
+    guard let connection = connected() else { return }
+    var parameters = ServerParameters()
+    parameters.add(channel)
+    parameters.add(String(origin))
+    ownTransactions.add(1, ordering: .relaxed)
+    _ = try? connection.run(ServerStatement("SELECT pg_notify($1, $2)", parameters))
+    hear()
+  }
+
+  /// Asks whether there were more transactions than those of this program.
+  private func ask() {
+    guard let connection = connected() else { return }
+    let text = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+    let own = ownTransactions.exchange(0, ordering: .relaxed)
+    guard let result = try? connection.run(ServerStatement(text)), result.count == 1 else { return }
+    let next = result.integer(0, 0)
+    if let last = lastTransaction, next - last > Int64(own) { hasNews.store(true, ordering: .releasing) }
+    lastTransaction = next
+    hear()
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import TrellisModel
+import TrellisStorage
+
+/// The record that a history keeps of a save: what the request says, and what the answers tell beyond it.
+struct SaveRecord {
+  private let store: PostgresStore
+  private let history: ServerHistory
+  private let request: SaveRequest
+
+  init(_ store: PostgresStore, _ history: ServerHistory, _ request: SaveRequest) {
+    self.store = store
+    self.history = history
+    self.request = request
+  }
+
+  private var layout: TableLayout { store.setup.layout }
+
+  /// - Returns: nil if nothing is recorded.
+  func record(of results: [ServerResult], _ statements: SaveStatements) throws -> [UInt8]? {
+    let collector = ChangeCollector(layout.model)
+    for (result, step) in zip(results, statements.steps) {
+      switch step.purpose {
+      case .deleted(let root): try add(deleted: result, root, to: collector)
+      case .cleared(let relationship): try add(cleared: result, relationship, to: collector)
+      case .pairs(let kind, let table): add(result, kind, table, to: collector)
+      default: break
+      }
+    }
+    for group in request.inserts { collector.add(group) }
+    for group in request.updates { collector.add(group) }
+    for group in request.places {
+      guard case .order(let property) = layout.model.entities[group.entity].columns[group.column].content else {
+        continue
+      }
+      collector.addUpdates(of: group.entity, ColumnMask(only: property), group.keys)
+    }
+    return collector.recorder.isEmpty ? nil : collector.recorder.take()
+  }
+
+  private func add(deleted result: ServerResult, _ root: Int, to collector: ChangeCollector) throws {
+    if result.count == 0 { return }
+    let reader = ServerRowReader(result, layout.tables[root], store: store.name)
+    var keys: [Int: [Int64]] = [:]
+    var kept: [Int: [(key: Int64, values: [StoredValue])]] = [:]
+    for row in 0..<result.count {
+      try reader.show(result, row)
+      let entity = layout.model.entities[reader.entity]
+      let properties = history.kept[entity.index]
+      if properties.isEmpty {
+        keys[entity.index, default: []].append(reader.key)
+      } else {
+        let values = properties.map { property in
+          entity.properties[property].column.map { reader.value($0, entity.columns[$0].storageClass) } ?? .null
+        }
+        kept[entity.index, default: []].append((reader.key, values))
+      }
+    }
+    for (entity, keys) in keys.sorted(by: { $0.key < $1.key }) { collector.add(.deleted, of: entity, keys) }
+    for (entity, rows) in kept.sorted(by: { $0.key < $1.key }) {
+      collector.addTombstones(of: entity, history.kept[entity], rows)
+    }
+  }
+
+  private func add(cleared result: ServerResult, _ relationship: RelationshipNumber, to collector: ChangeCollector)
+    throws
+  {
+    let table = layout.tables[relationship.entity]
+    var keys: [Int: [Int64]] = [:]
+    for row in 0..<result.count {
+      var entity = relationship.entity
+      if table.isInHierarchy {
+        let name = result.bytes(row, 1)
+        entity = table.entityNames.first { $0.name.utf8.elementsEqual(name) }?.number ?? entity
+      }
+      keys[entity, default: []].append(result.integer(row, 0))
+    }
+    for (entity, keys) in keys.sorted(by: { $0.key < $1.key }) {
+      collector.addUpdates(of: entity, ColumnMask(only: relationship.property), keys)
+    }
+  }
+
+  private func add(_ result: ServerResult, _ kind: ChangeRecord.Kind, _ table: Int, to collector: ChangeCollector) {
+    let pairs = (0..<result.count).map {
+      SaveRequest.Pairs.Pair(first: result.integer($0, 0), partner: result.integer($0, 1))
+    }
+    var group = SaveRequest.Pairs(table: table)
+    switch kind {
+    case .pairsAdded: group.added = pairs
+    case .pairsRemoved: group.removed = pairs
+    default: group.moved = pairs
+    }
+    collector.add(group)
+  }
+}
+
+/// The statement that writes a record.
+struct HistoryStatement {
+  private let store: PostgresStore
+  private let history: ServerHistory
+
+  init(_ store: PostgresStore, _ history: ServerHistory) {
+    self.store = store
+    self.history = history
+  }
+
+  func insert(_ record: [UInt8], author: String?) -> ServerStatement {
+    var parameters = ServerParameters()
+    parameters.add(history.base)
+    parameters.add(history.origin)
+    parameters.add(history.model)
+    let text = author.flatMap { $0.utf8.contains(0) ? $0.replacing("\0", with: "\u{FFFD}") : $0 }
+    if let text { parameters.add(text) } else { parameters.addNull(as: .text) }
+    parameters.add(bytes: record)
+    return ServerStatement(
+      "INSERT INTO \(store.setup.layout.names.history) VALUES (pg_current_xact_id()::text::bigint + $1, "
+        + "clock_timestamp(), $2, $3, $4, $5)", parameters)
+  }
+}

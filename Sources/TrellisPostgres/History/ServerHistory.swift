@@ -1,0 +1,116 @@
+import TrellisModel
+import TrellisStorage
+
+/// The history of a store on a server: a row for each save, in the table `_history`.
+///
+/// The number of a row is that of its transaction, which every transaction gets when it first writes. A transaction that
+/// commits late has a low number, so readers stop before the first transaction that is still in progress: nothing is
+/// skipped, and all readers see one order.
+final class ServerHistory: Sendable {
+  /// The identity of the history.
+  let identity: String
+  /// What is added to a transaction's number. It is raised when the store comes to a server whose transactions have lower
+  /// numbers than those of the history, for example from a backup.
+  let base: Int64
+  /// The number of the program's model among those of the store.
+  let model: Int64
+  /// Distinguishes the transactions of this store object.
+  let origin: Int64
+  /// The attributes of each entity that are kept of deleted rows.
+  let kept: [[Int]]
+  let limit: HistoryLimit?
+
+  init(identity: String, base: Int64, model: Int64, origin: Int64, of described: Model) {
+    self.identity = identity
+    self.base = base
+    self.model = model
+    self.origin = origin
+    let plan = HistoryPlan(described)
+    kept = plan.kept
+    limit = plan.limit
+  }
+
+  /// Whether attributes of deleted rows of a hierarchy are kept.
+  func keepsValues(ofDeleted root: Entity) -> Bool { root.subtree.contains { !kept[$0].isEmpty } }
+}
+
+extension SQLNames {
+  /// The table with the history.
+  var history: String { table("_history") }
+}
+
+// MARK: - Opening
+
+/// Prepares the history of a store when it is opened.
+struct HistoryOpening {
+  private let connection: ServerConnection
+  private let setup: PostgresSetup
+  private let origin: Int64
+
+  init(_ connection: ServerConnection, _ setup: PostgresSetup, origin: Int64) {
+    self.connection = connection
+    self.setup = setup
+    self.origin = origin
+  }
+
+  private var names: SQLNames { setup.layout.names }
+
+  /// - Returns: nil if the model has no history.
+  func open() throws -> ServerHistory? {
+    guard setup.model.hasHistory else { return nil }
+    if let found = try read() { return found }
+    return try connection.transaction { connection in
+      var parameters = ServerParameters()
+      parameters.add(setup.options.schema)
+      try connection.run(
+        ServerStatement("SELECT pg_advisory_xact_lock(hashtextextended('trellis.' || $1, 0))", parameters))
+      try connection.runAll([
+        "CREATE TABLE IF NOT EXISTS \(names.history) (\"number\" bigint PRIMARY KEY, \"time\" timestamptz NOT NULL, "
+          + "\"origin\" bigint NOT NULL, \"model\" bigint NOT NULL, \"author\" text, \"changes\" bytea NOT NULL)",
+        // Adds the word to those that forbid writing to a program that does not know them.
+        "UPDATE \(names.metadata) SET \"value\" = trim(\"value\" || ' \(StoreFeatures.history)') "
+          + "WHERE \"key\" = 'readOnlyCompatible' AND NOT '\(StoreFeatures.history)' = ANY(string_to_array(\"value\", ' '))",
+        "INSERT INTO \(names.metadata) VALUES ('history', gen_random_uuid()::text) ON CONFLICT DO NOTHING",
+        "INSERT INTO \(names.metadata) VALUES ('historyBase', '0') ON CONFLICT DO NOTHING",
+        "INSERT INTO \(names.metadata) VALUES ('historyDeleted', '0') ON CONFLICT DO NOTHING",
+        // Numbers of another server begin anew above those that are there.
+        "UPDATE \(names.metadata) SET \"value\" = (\"value\"::bigint + (SELECT coalesce(max(\"number\"), 0) FROM "
+          + "\(names.history)))::text WHERE \"key\" = 'historyBase' AND (SELECT coalesce(max(\"number\"), 0) FROM "
+          + "\(names.history)) >= \"value\"::bigint + pg_current_xact_id()::text::bigint",
+      ])
+      guard let made = try read(checksNumbers: false) else {
+        throw StoreError(
+          .damaged, "\(setup.name) does not say what its history is.", remedy: "Restore the database from a backup.")
+      }
+      return made
+    }
+  }
+
+  /// - Returns: nil if the store has no history, or one whose numbers are not those of this server.
+  private func read(checksNumbers: Bool = true) throws -> ServerHistory? {
+    var parameters = ServerParameters()
+    parameters.add(names.history)
+    guard try connection.run(ServerStatement("SELECT to_regclass($1) IS NOT NULL", parameters)).integer(0, 0) == 1
+    else {
+      return nil
+    }
+    var checksum = ServerParameters()
+    checksum.add(setup.model.checksum)
+    let result = try connection.run(
+      ServerStatement(
+        "SELECT (SELECT \"value\" FROM \(names.metadata) WHERE \"key\" = 'history'), "
+          + "(SELECT \"value\"::bigint FROM \(names.metadata) WHERE \"key\" = 'historyBase'), "
+          + "(SELECT \"number\" FROM \(names.models) WHERE \"checksum\" = $1), "
+          + "(SELECT max(\"number\") FROM \(names.history)), "
+          + "pg_snapshot_xmax(pg_current_snapshot())::text::bigint, "
+          + "(SELECT '\(StoreFeatures.history)' = ANY(string_to_array(\"value\", ' ')) FROM \(names.metadata) "
+          + "WHERE \"key\" = 'readOnlyCompatible')", checksum))
+    guard result.count == 1, let identity = result.text(0, 0), !result.isNull(0, 1), !result.isNull(0, 2),
+      result.integer(0, 5) == 1
+    else { return nil }
+    let base = result.integer(0, 1)
+    if checksNumbers, !result.isNull(0, 3), result.integer(0, 3) >= base &+ result.integer(0, 4) { return nil }
+    return ServerHistory(
+      identity: identity, base: base, model: result.integer(0, 2), origin: origin, of: setup.model)
+  }
+}

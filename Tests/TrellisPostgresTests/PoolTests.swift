@@ -1,0 +1,112 @@
+import Dispatch
+import Foundation
+import Testing
+import TrellisTestSupport
+
+@testable import TrellisPostgres
+@testable import TrellisStorage
+
+@Suite("The connections of a store on a server", .enabled(if: StoreKind.server != nil, "needs a server"))
+struct PoolTests {
+  @Test("a hundred threads read and save over two connections") func manyThreads() throws {
+    let shelf = try Shelf(connections: 2, timeout: 60)
+    let failures = Failures()
+    DispatchQueue.concurrentPerform(iterations: 100) { number in
+      do {
+        try shelf.insert("item \(number)")
+        #expect(try shelf.store.connect().count(shelf.all) > 0)
+      } catch {
+        failures.add(error)
+      }
+    }
+    #expect(failures.all.isEmpty, "\(failures.all.first.map { "\($0)" } ?? "")")
+    #expect(try shelf.names().count == 100)
+  }
+
+  @Test("a caller that waits too long is told how many connections are in use") func timeout() throws {
+    let shelf = try Shelf(connections: 1, timeout: 0.2)
+    let holder = try shelf.store.connect()
+    try holder.pin()
+    defer { holder.unpin() }
+    let (done, failures) = (DispatchSemaphore(value: 0), Failures())
+    // Another thread, because this one would wait for itself and gets a second connection.
+    Thread.detachNewThread {
+      do { _ = try shelf.store.connect().count(shelf.all) } catch { failures.add(error) }
+      done.signal()
+    }
+    done.wait()
+    let error = try #require(failures.all.first as? StoreError)
+    #expect(error.code == .busy && error.message.contains("All 1 connections"), "\(error)")
+  }
+
+  @Test("a thread that reads inside a read of another context gets a second connection") func nested() throws {
+    let shelf = try Shelf(connections: 1, timeout: 1)
+    try shelf.insert("a", "b")
+    var counts: [Int] = []
+    try shelf.store.connect().fetch(shelf.all) { _ in counts.append(try shelf.store.connect().count(shelf.all)) }
+    #expect(counts == [2, 2])
+  }
+
+  @Test("a pinned connection shows one moment while others save") func pinned() throws {
+    let shelf = try Shelf()
+    try shelf.insert("a")
+    let reader = try shelf.store.connect()
+    try reader.pin()
+    try shelf.insert("b")
+    #expect(try reader.count(shelf.all) == 1)
+    reader.unpin()
+    #expect(try reader.count(shelf.all) == 2)
+  }
+
+  @Test("an idle connection that the server has closed is replaced") func closedByServer() throws {
+    let shelf = try Shelf()
+    try shelf.insert("a")
+    try shelf.endSession()
+    #expect(try shelf.names() == ["a"])
+    try shelf.endSession()
+    try shelf.insert("b")
+    #expect(try shelf.names() == ["a", "b"])
+  }
+
+  @Test("a closed store says so") func closed() throws {
+    let shelf = try Shelf()
+    let connection = try shelf.store.connect()
+    shelf.store.close()
+    #expect(throws: StoreError.self) { try connection.count(shelf.all) }
+  }
+
+  @Test("a save is two round trips, whatever its size", arguments: [1, 10, 2_000])
+  func roundTrips(_ count: Int) throws {
+    let shelf = try Shelf(connections: 1)
+    try shelf.insert("warm")
+    let request = try shelf.inserting((0..<count).map { "item \($0)" })
+    let connection = try shelf.store.connect()
+    let before = try shelf.store.withConnection { $0.roundTrips }
+    try connection.save(request)
+    #expect(try shelf.store.withConnection { $0.roundTrips } - before == 2)
+  }
+}
+
+extension Shelf {
+  /// Ends the session that the next call of the store uses, as an administrator does.
+  func endSession() throws {
+    let connection = try store.setup.connect()
+    for process in try processes() {
+      var parameters = ServerParameters()
+      parameters.add(Int64(process))
+      try connection.run(ServerStatement("SELECT pg_terminate_backend($1::int, 5000)", parameters))
+    }
+  }
+
+  /// The processes of the server that serve the store.
+  private func processes() throws -> [Int32] { [try store.withConnection { $0.processID }] }
+}
+
+/// Errors of several threads.
+final class Failures: @unchecked Sendable {  // a lock guards the only field
+  private let lock = NSLock()
+  private var found: [any Error] = []
+
+  func add(_ error: any Error) { lock.withLock { found.append(error) } }
+  var all: [any Error] { lock.withLock { found } }
+}
