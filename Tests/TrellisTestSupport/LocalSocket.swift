@@ -29,25 +29,31 @@ enum LocalSocket {
     return (ends[0], ends[1])
   }
 
-  /// A socket that listens on the loopback address, and its port.
-  ///
-  /// - Parameter port: the port; 0 for any free one.
-  static func listening(on port: UInt16) throws -> (socket: Int32, port: UInt16) {
+  /// A socket that listens on a port of the loopback address.
+  static func listening(on port: UInt16) throws -> Int32 {
     let descriptor = try new()
     var on: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
     var address = loopback(port)
-    let result = withAddress(&address) { pointer, length in
-      var length = length
-      return bind(descriptor, pointer, length) == 0 && listen(descriptor, 128) == 0
-        && getsockname(descriptor, pointer, &length) == 0
-    }
-    guard result else {
+    guard withAddress(&address, { bind(descriptor, $0, $1) == 0 && listen(descriptor, 128) == 0 }) else {
       let failure = SystemCallFailure("listening on port \(port)")
       close(descriptor)
       throw failure
     }
-    return (descriptor, UInt16(bigEndian: address.sin_port))
+    return descriptor
+  }
+
+  /// A socket that listens on a port that was free. The system gives none of these ports to outgoing connections, so
+  /// who closes the socket and listens again finds the port free.
+  static func listening() throws -> (socket: Int32, port: UInt16) {
+    var tries = 0
+    while true {
+      let port = UInt16.random(in: 20_000..<32_000)
+      do { return (try listening(on: port), port) } catch {
+        tries += 1
+        if tries == 100 { throw error }
+      }
+    }
   }
 
   /// A connection to a port of the loopback address.
@@ -63,41 +69,57 @@ enum LocalSocket {
     return descriptor
   }
 
-  /// The next connection to a listening socket; nil once it is shut down.
-  static func accepted(by listener: Int32) -> Int32? {
+  /// The next connection to a listening socket. Nil if there is none and another socket has something to read.
+  static func accepted(by listener: Int32, unless waker: Int32) -> Int32? {
     while true {
+      var polled = [listener, waker].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      guard poll(&polled, 2, -1) >= 0 else { continue }
+      if polled[0].revents == 0 { return nil }
       let descriptor = accept(listener, nil, nil)
       if descriptor >= 0 {
         keep(descriptor)
         sendAtOnce(descriptor)
         return descriptor
       }
-      if errno != EINTR && errno != ECONNABORTED { return nil }
     }
   }
 
-  /// Reads what has arrived, and waits until something has; empty at the end, also that of a broken connection.
-  static func read(_ descriptor: Int32, atMost count: Int = 65_536) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      var result = -1
+  /// Reads what has arrived, and waits until something has.
+  ///
+  /// - Returns: the bytes. None at the end. Nil if the connection is broken.
+  static func read(_ descriptor: Int32, atMost count: Int = 65_536) -> [UInt8]? {
+    var result = -1
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       repeat { result = recv(descriptor, buffer.baseAddress, count, 0) } while result < 0 && errno == EINTR
       initialized = max(0, result)
     }
+    return result < 0 ? nil : bytes
   }
 
-  /// Whether all bytes were written.
-  @discardableResult static func write(_ bytes: some Sequence<UInt8>, to descriptor: Int32) -> Bool {
+  /// Writes bytes, and waits until there is room for them.
+  ///
+  /// - Parameter isInVain: asked while there is no room, whether to stop waiting.
+  /// - Returns: whether all were written.
+  @discardableResult static func write(
+    _ bytes: some Sequence<UInt8>, to descriptor: Int32, unless isInVain: () -> Bool = { false }
+  ) -> Bool {
     var rest = Array(bytes)[...]
     #if os(Linux)
-      let flags = Int32(MSG_NOSIGNAL)
+      let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
     #else
-      let flags: Int32 = 0
+      let flags = MSG_DONTWAIT
     #endif
     while !rest.isEmpty {
       let written = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, flags) }
-      if written < 0 && errno == EINTR { continue }
-      guard written > 0 else { return false }
-      rest = rest.dropFirst(written)
+      if written > 0 {
+        rest = rest.dropFirst(written)
+      } else if errno == EAGAIN {
+        if isInVain() { return false }
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&polled, 1, 10)
+      } else if errno != EINTR {
+        return false
+      }
     }
     return true
   }

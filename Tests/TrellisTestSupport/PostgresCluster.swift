@@ -108,7 +108,7 @@ package final class PostgresCluster: Sendable {
     try user.write(password, to: "\(folder)/password")
     var server = URLComponents()
     (server.scheme, server.host, server.path) = ("postgresql", "127.0.0.1", "/postgres")
-    (server.user, server.password, server.port) = ("trellis", password, Int(try FreePort.any()))
+    (server.user, server.password, server.port) = ("trellis", password, Int(try Self.freePort()))
     self.server = server
     client = programs.url(of: "psql")
     own = Own(folder: folder, watchdog: watchdog)
@@ -147,6 +147,12 @@ package final class PostgresCluster: Sendable {
 
   /// The folder of the server's Unix socket; nil if it is not an own one.
   package var socketFolder: String? { own?.folder }
+
+  private static func freePort() throws -> UInt16 {
+    let (listener, port) = try LocalSocket.listening()
+    close(listener)
+    return port
+  }
 
   private func ownServer() throws -> Own {
     guard let own else { throw PostgresFailure(description: "The server belongs to somebody else.") }
@@ -270,20 +276,5 @@ private struct ServerUser {
   private func give(_ path: String) throws {
     guard let owner else { return }
     guard chown(path, owner.user, owner.group) == 0 else { throw SystemCallFailure("chown \(path)") }
-  }
-}
-
-/// A port that nobody listens on. The system gives none of these to outgoing connections, so a server that is restarted
-/// finds it free again.
-private enum FreePort {
-  static func any() throws -> UInt16 {
-    for _ in 0..<100 {
-      let port = UInt16.random(in: 20_000..<32_000)
-      if let (socket, _) = try? LocalSocket.listening(on: port) {
-        close(socket)
-        return port
-      }
-    }
-    throw PostgresFailure(description: "No port is free.")
   }
 }
