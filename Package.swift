@@ -151,6 +151,13 @@ if !isResolvedDependency {
       name: "TrellisTestSupport",
       dependencies: ["TrellisJSON", "TrellisPostgres", "Trellis", "TrellisModel", "TrellisStorage", "CSQLite"],
       path: "Tests/TrellisTestSupport", swiftSettings: settings),
+    // Has a PostgreSQL server until it ends, in the way that a test tells it.
+    .executableTarget(
+      name: "TrellisClusterProcess", dependencies: ["TrellisTestSupport"], path: "Tests/TrellisClusterProcess",
+      swiftSettings: settings),
+    .testTarget(
+      name: "TrellisTestSupportTests", dependencies: ["TrellisTestSupport", "TrellisClusterProcess", "TrellisModel"],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisModelTests", dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisStorage"],
       swiftSettings: settings),

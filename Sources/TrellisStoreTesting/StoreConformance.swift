@@ -9,12 +9,19 @@ public import TrellisStorage
 ///   #expect(StoreConformance { model in try MyStore(model) }.runAll() == [])
 /// }
 /// ```
-/// No rule is optional: a type that does not obey all of them is not a store.
+/// No rule is optional: a type that does not obey all of them is not a store. A store whose database cannot keep certain
+/// values says so by its limits, and obeys the rules of these.
 public struct StoreConformance: Sendable {
+  private let limits: Set<StoreLimit>
   private let make: @Sendable (Model) throws -> any Store
 
-  /// - Parameter make: creates a new, empty store for a model. It is called for each case.
-  public init(make: @escaping @Sendable (Model) throws -> any Store) { self.make = make }
+  /// - Parameters:
+  ///   - limits: the values that the store cannot keep. Cases leave out exactly these.
+  ///   - make: creates a new, empty store for a model. It is called for each case.
+  public init(limits: Set<StoreLimit> = [], make: @escaping @Sendable (Model) throws -> any Store) {
+    self.limits = limits
+    self.make = make
+  }
 
   /// All cases, in the order from simple to difficult.
   public static let cases: [ConformanceCase] = [
@@ -24,12 +31,15 @@ public struct StoreConformance: Sendable {
     AtomicityCases.all, RuleCases.all, CascadeCases.all, BatchOperationCases.all, ExternalCases.all,
   ].flatMap { $0 }
 
-  /// Runs all cases, and random queries.
+  /// The cases of a store with limits, beside ``cases``: it refuses what it cannot keep, and compares with it.
+  public static func limitCases(_ limits: Set<StoreLimit>) -> [ConformanceCase] { LimitCases.all(of: limits) }
+
+  /// Runs all cases, those of the limits, and random queries.
   ///
   /// - Parameter queries: the number of random queries, half of them with the seed 1 and half with a random seed.
   /// - Returns: the failures. Empty if the store conforms.
   public func runAll(queries: Int = 400) -> [ConformanceFailure] {
-    Self.cases.flatMap(run)
+    (Self.cases + Self.limitCases(limits)).flatMap(run)
       + [1, UInt64.random(in: 2 ... .max)].flatMap { runDifferential(seed: $0, queries: queries / 2) }
   }
 
@@ -51,7 +61,7 @@ public struct StoreConformance: Sendable {
 
   private func run(_ name: String, _ body: (Bench) throws -> Void) -> [ConformanceFailure] {
     do {
-      let bench = try Bench(name, make)
+      let bench = try Bench(name, limits, make)
       do {
         try body(bench)
       } catch {

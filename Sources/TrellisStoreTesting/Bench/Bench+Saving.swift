@@ -20,6 +20,13 @@ extension Bench {
     return records
   }
 
+  /// New records with values of an attribute, in their order. Nil for those that the store cannot keep.
+  func insertedIfStorable(_ entity: String, _ name: String, _ values: [StoredValue]) throws -> [Record?] {
+    let records = try values.map { try canStore($0, entity, name) ? new(entity, [name: $0]) : nil }
+    try save(insert: records.compactMap { $0 })
+    return records
+  }
+
   /// Saves and, on success, sets the records' versions.
   ///
   /// - Parameters:

@@ -6,11 +6,13 @@ final class Bench {
   let model: Model
   let store: any Store
   let connection: any StoreConnection
+  private let limits: Set<StoreLimit>
   private let rule: String
   private(set) var failures: [ConformanceFailure] = []
 
-  init(_ rule: String, _ make: (Model) throws -> any Store) throws {
+  init(_ rule: String, _ limits: Set<StoreLimit>, _ make: (Model) throws -> any Store) throws {
     self.rule = rule
+    self.limits = limits
     model = try Model(ConformanceModel.description)
     store = try make(model)
     connection = try store.connect()
@@ -69,6 +71,11 @@ final class Bench {
   }
 
   // MARK: The model
+
+  /// Whether the store can keep a value of an attribute.
+  func canStore(_ value: StoredValue, _ entity: String, _ name: String) throws -> Bool {
+    try property(self.entity(entity), name).attribute.map { limits.allow(value, of: $0.type) } ?? true
+  }
 
   func entity(_ name: String) throws -> Entity {
     guard let entity = model.entity(named: name) else { throw BenchError("no entity \(name)") }

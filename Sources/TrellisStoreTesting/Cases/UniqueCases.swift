@@ -122,7 +122,7 @@ enum UniqueCases {
 
 extension Bench {
   /// The keys of the rows that have values in a unique key, by the number of the values.
-  fileprivate func holders(_ entity: String, _ names: [String], _ values: [[StoredValue]]) throws -> [Int: Int64] {
+  func holders(_ entity: String, _ names: [String], _ values: [[StoredValue]]) throws -> [Int: Int64] {
     guard let number = model.entities.firstIndex(where: { $0.name == entity }) else { return [:] }
     let key = model.entities[number].uniqueKeys.first { key in
       key.properties.map { model.entities[number].properties[$0].name } == names

@@ -5,7 +5,7 @@ enum ValueCases {
   static let all = [
     ConformanceCase("values of every kind come back bit by bit, to the edges of their types") { bench in
       var records: [Record] = []
-      for (name, values) in edges {
+      for (name, values) in try storableEdges(bench) {
         for value in values { records.append(try bench.new("Sample", [name: value])) }
       }
       try bench.save(insert: records)
@@ -13,7 +13,7 @@ enum ValueCases {
     },
     ConformanceCase("values are updated to every kind of value, and to null") { bench in
       let record = try bench.inserted("Sample", [[:]])[0]
-      for (name, values) in edges {
+      for (name, values) in try storableEdges(bench) {
         for value in values + [.null] {
           record[name] = value
           try bench.save(update: [(record, [name])])
@@ -40,6 +40,10 @@ enum ValueCases {
       }
     },
   ]
+
+  private static func storableEdges(_ bench: Bench) throws -> [(String, [StoredValue])] {
+    try edges.map { name, values in (name, try values.filter { try bench.canStore($0, "Sample", name) }) }
+  }
 
   static let longText = String(repeating: "커피☕️", count: 20_000)
 
