@@ -55,11 +55,13 @@ final class PostgresSetup: Sendable {
   /// The name of the store in messages.
   var name: String { "\(address.name), schema \(options.schema)" }
 
-  func connect() throws(StoreError) -> ServerConnection {
+  func connect() throws(StoreError) -> ServerConnection { try connect(preparesStatements: options.preparesStatements) }
+
+  func connect(preparesStatements: Bool) throws(StoreError) -> ServerConnection {
     let connection: ServerConnection
     do throws(ServerError) {
       connection = try ServerConnection(
-        address.keywords(timeout: options.timeout), preparesStatements: options.preparesStatements)
+        address.keywords(timeout: options.timeout), preparesStatements: preparesStatements)
     } catch {
       throw StoreError(
         .cannotOpen, "\(address.name) cannot be reached: \(error.message).",
@@ -87,10 +89,15 @@ package final class PostgresStore: Store {
   package let name: String
   let setup: PostgresSetup
   let pool: ServerPool
+  let generation: StoreGeneration
+  /// The reason why the store may only be read. Nil if it may be written.
+  let refusalOfWrites: StoreError?
 
-  init(_ setup: PostgresSetup, _ pool: ServerPool) {
+  init(_ setup: PostgresSetup, _ pool: ServerPool, _ opened: PostgresOpening.Opened) {
     self.setup = setup
     self.pool = pool
+    generation = opened.generation
+    refusalOfWrites = opened.refusalOfWrites
     name = setup.name
   }
 

@@ -5,13 +5,11 @@ import TrellisStorage
 import TrellisStoreTesting
 import TrellisTestSupport
 
-@Suite("The rules of every store, on PostgreSQL", .enabled(if: !ConformanceTests.url.isEmpty, "needs a server"))
+@Suite("The rules of every store, on PostgreSQL", .enabled(if: TestServer.isThere, "needs a server"))
 struct ConformanceTests {
-  static let url = ProcessInfo.processInfo.environment["TRELLIS_POSTGRES_URL"] ?? ""
-
   static func conformance() -> StoreConformance {
     StoreConformance { model in
-      try StoreConfiguration.postgres(url, schema: "t\(UInt64.random(in: 0 ... .max))", connections: 2).open(model)
+      try StoreConfiguration.postgres(TestServer.url, schema: TestServer.newSchema(), connections: 2).open(model)
     }
   }
 

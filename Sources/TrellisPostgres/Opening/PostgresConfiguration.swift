@@ -41,7 +41,9 @@ extension StoreConfiguration {
       connectionString: connectionString, schema: schema, connections: max(1, connections),
       timeout: timeout.isNaN ? 0 : max(0, min(timeout, 1_000_000)), preparesStatements: preparesStatements,
       migration: migration)
-    return StoreConfiguration { model in try PostgresOpening(model, options).open() }
+    return StoreConfiguration(
+      open: { model, observer in try PostgresOpening(model, options).open(observer) },
+      plan: { model in try PostgresOpening(model, options).plan() })
   }
 }
 

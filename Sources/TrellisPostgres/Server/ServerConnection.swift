@@ -181,15 +181,50 @@ final class ServerConnection {
     return result
   }
 
+  /// Runs one statement after another one that decides whether it may be used, in the same round trip.
+  ///
+  /// - Parameter check: receives the answer to the first statement.
+  func run(
+    _ statement: ServerStatement, after first: ServerStatement, _ check: (ServerResult) throws -> Void
+  ) throws -> ServerResult {
+    let (results, failure) = try run([first, statement])
+    if let answer = results.first { try check(answer) }
+    if let failure { throw failure }
+    guard results.count == 2 else { throw ServerError(message: "the server gave no answer", isLost: true) }
+    return results[1]
+  }
+
   /// Runs one statement and passes each row on as it arrives.
-  func stream(_ statement: ServerStatement, _ body: (ServerResult) throws -> Void) throws {
+  ///
+  /// - Parameters:
+  ///   - first: a statement that is run before, in the same round trip.
+  ///   - check: receives the answer to the first statement.
+  func stream(
+    _ statement: ServerStatement, after first: ServerStatement? = nil, _ check: (ServerResult) throws -> Void = { _ in },
+    _ body: (ServerResult) throws -> Void
+  ) throws {
     try begin()
+    let firstAnswers = try first.map { statement throws(ServerError) in try send(statement) } ?? 0
     let answers = try send(statement)
     guard trellis_PQpipelineSync(handle) == 1 else { throw lost() }
     roundTrips += 1
     var failure: (any Error)?
+    for number in 0..<firstAnswers {
+      if let result = try nextResult(), failure == nil {
+        failure = result.error(isLost: isLost)
+        // The last answer is the one to the statement, those before are about its preparation.
+        if failure == nil, number == firstAnswers - 1 {
+          do { try check(result) } catch {
+            failure = error
+            cancel()
+          }
+        }
+      }
+      try endAnswer()
+    }
+    if failure is ServerError, let first { forget(first) }
     if answers == 2 {
-      if let result = try nextResult(), let error = result.error(isLost: isLost) { failure = error }
+      if let result = try nextResult(), let error = result.error(isLost: isLost), failure == nil { failure = error }
       try endAnswer()
     }
     _ = trellis_PQsetSingleRowMode(handle)
