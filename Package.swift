@@ -164,7 +164,8 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisMigrationTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisStorage", "TrellisModel", "TrellisModelFile", "TrellisJSON", "CSQLite",
+        "TrellisTestSupport", "TrellisStorage", "TrellisModel", "TrellisModelFile", "TrellisJSON", "TrellisPostgres",
+        "CSQLite",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -256,7 +257,7 @@ if !isResolvedDependency {
       name: "TrellisStepTests",
       dependencies: [
         "TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisStorage", "TrellisModel", "TrellisModelFile",
-        "TrellisJSON",
+        "TrellisJSON", "TrellisPostgres",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
