@@ -27,7 +27,8 @@ import TrellisTestSupport
       failed += 1
       if failed > 20 { continue }
       let told = failed == 1 ? "\n" + episode.told : ""
-      Issue.record("\(kind), seed \(seed) [\(episode.pair.edits)]:\n  \(faults.prefix(6).joined(separator: "\n  "))\(told)")
+      Issue.record(
+        "\(kind), seed \(seed) [\(episode.pair.edits)]:\n  \(faults.prefix(6).joined(separator: "\n  "))\(told)")
     }
     print("\(kind): \(valid) of \(Self.episodes) migrations, \(refused) of them refused, \(failed) failures")
     #expect(failed == 0)

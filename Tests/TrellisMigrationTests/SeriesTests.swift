@@ -10,7 +10,9 @@ import TrellisTestSupport
   private static let first: UInt64 = TestSettings.number("TRELLIS_MIGRATION_SEED", or: 1)
   private static let length = 24
 
-  @Test("from every version to every later one, at once and step by step, with the same result", arguments: MigratedKind.present)
+  @Test(
+    "from every version to every later one, at once and step by step, with the same result",
+    arguments: MigratedKind.present)
   func everyJump(_ kind: MigratedKind) throws {
     var (seed, count, jumps) = (Self.first, 0, 0)
     while count < Self.episodes {
@@ -27,7 +29,8 @@ import TrellisTestSupport
         jumps += series.pairs.count - start
       }
       if !faults.isEmpty {
-        Issue.record("\(kind), seed \(seed) \(series.pairs.map(\.edits)):\n  \(faults.prefix(6).joined(separator: "\n  "))")
+        Issue.record(
+          "\(kind), seed \(seed) \(series.pairs.map(\.edits)):\n  \(faults.prefix(6).joined(separator: "\n  "))")
       }
     }
     print("\(kind): \(count) series of \(Self.length) models, the last of seed \(seed - 1): \(jumps) jumps")

@@ -16,7 +16,9 @@ struct SchemaFacts {
   init(_ schema: PostgresSchema) {
     let names = schema.names
     for root in schema.model.entities where root.parent == nil {
-      var columns = [Self.column("_id", "bigint", isRequired: true), Self.column("_version", "bigint", isRequired: true)]
+      var columns = [
+        Self.column("_id", "bigint", isRequired: true), Self.column("_version", "bigint", isRequired: true),
+      ]
       if root.isInHierarchy { columns.append(Self.column("_entity", "text", isRequired: true)) }
       columns += schema.columns(of: root).map {
         Self.column(names.plain($0.name), $0.type.catalogName, isRequired: $0.isRequired)

@@ -81,14 +81,15 @@ struct ServerMigration {
       statements.append(ServerStatement("UPDATE \(names.keys) SET \"next\" = greatest(\"next\", $1)", parameters))
       migrated = after.state
     }
-    try change(changes, found, migrated)
+    let work = try change(changes, found, migrated)
     let isCounted = !need.migration.isIdentity
     let migrations = String((Int64(metadata.migrations) ?? 0) + (isCounted ? 1 : 0))
     let writing = MetadataStatements(names)
     statements += writing.model(setup.model, passing: need.steps) + [writing.set(.migrations, migrations)]
     try connection.runAll(statements)
-    try check()
     try checkResult()
+    observer?.finish(work)
+    try check()
     return migrations
   }
 
@@ -111,7 +112,8 @@ struct ServerMigration {
     let staying =
       changes.kept.values.filter(\.isUntouched).map(\.origin.name)
       + changes.keptPairs.values.filter(\.isUntouched).map(\.origin.name)
-    let all = need.migration.stored.entities.filter { $0.parent == nil }.map(\.name)
+    let all =
+      need.migration.stored.entities.filter { $0.parent == nil }.map(\.name)
       + need.migration.stored.joinTables.map(\.name)
     func lock(_ tables: [String], _ mode: String) throws {
       if tables.isEmpty { return }
@@ -132,12 +134,14 @@ struct ServerMigration {
     return StateMigration(need.migration, of: reading.snapshot, now: now)
   }
 
-  private func change(_ changes: TableChanges, _ found: SchemaFacts, _ state: MemoryState?) throws {
+  /// - Returns: the whole work, in the units of the observer.
+  private func change(_ changes: TableChanges, _ found: SchemaFacts, _ state: MemoryState?) throws -> Double {
     let parts = PartChanges(changes, stored.schema, setup.schema, found)
     let change = SchemaChange(changes, parts, setup.schema)
     let rows = changes.writtenRoots.reduce(0) { $0 + (state?.tables[$1.index].count ?? 0) }
-    // Keys and indexes take about as long as rows.
-    observer?.begin(total: Double(rows) * 1.5 + Double(change.tables.count + change.parts.count))
+    // Indexes take about half as long as rows.
+    let work = Double(rows) * 1.5 + Double(change.tables.count + change.parts.count)
+    observer?.begin(total: work)
     try run(change.tables)
     if let state {
       let writing = StateWriting(connection, setup, state) { count throws(StoreError) in
@@ -148,6 +152,7 @@ struct ServerMigration {
       for table in changes.writtenPairs { try writing.write(table) }
     }
     try run(change.parts)
+    return work
   }
 
   private func run(_ statements: [String]) throws {
@@ -196,7 +201,9 @@ struct ServerMigration {
   /// Before the migration, the schema must have the tables of its own model, and none that the current model adds.
   private func checkTables(_ found: SchemaFacts) throws(StoreError) {
     let expected = SchemaFacts(stored.schema)
-    if let table = found.differingTable(from: expected) { throw strange("its table \(table) is not as its model has it") }
+    if let table = found.differingTable(from: expected) {
+      throw strange("its table \(table) is not as its model has it")
+    }
     let added = SchemaFacts(setup.schema)
     for name in found.tables.keys.sorted() where added.tables[name] != nil && expected.tables[name] == nil {
       throw strange("it has a table \(name), which its model does not have")

@@ -221,7 +221,8 @@ private struct KeptTableCheck {
         guard source.conversion == nil else { return false }
         users.insert(use.move.origin)
         guard source.missing != .null, source.missing != .unanswered else { continue }
-        guard let literal = literal(source.missing, column.type), !root.isInHierarchy || uses.count == moves.count else {
+        guard let literal = literal(source.missing, column.type), !root.isInHierarchy || uses.count == moves.count
+        else {
           return false
         }
         if !table.fillings.contains(where: { $0.column == column.name && $0.literal == literal }) {
@@ -267,7 +268,8 @@ private struct KeptTableCheck {
     }
     if values.count == moves.count, Set(values.map(\.value)).count == 1 {
       addition.value = values.first?.value
-    } else if root.isInHierarchy && migration.match.origins[root.index].map({ stored.entities[$0].isInHierarchy }) == true
+    } else if root.isInHierarchy
+      && migration.match.origins[root.index].map({ stored.entities[$0].isInHierarchy }) == true
     {
       addition.values = values
     } else if !values.isEmpty {

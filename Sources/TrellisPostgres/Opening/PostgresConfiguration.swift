@@ -55,4 +55,6 @@ struct PostgresOptions: Sendable {
   var timeout: TimeInterval = 10
   var preparesStatements = true
   var migration = MigrationPolicy.automatic
+  /// Called before each statement that makes or migrates the store, with the process that serves it, for tests.
+  var willPrepare: (@Sendable (_ process: Int32, _ statement: String) -> Void)?
 }

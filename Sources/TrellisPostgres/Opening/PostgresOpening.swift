@@ -105,10 +105,15 @@ struct StorePreparation {
     let end = ContinuousClock.now + .seconds(Self.longestWait)
     // Tables change, so statements that were prepared for them must not be used later.
     let connection = try setup.connect(preparesStatements: false)
+    connection.willSend = setup.options.willPrepare.map { call in { call($0.processID, $1) } }
+    let watch = CancelWatch(observer, connection)
+    defer { withExtendedLifetime(watch) {} }
     while true {
       do {
         return try connection.transaction { try runOnce($0) }
       } catch let error as ServerError {
+        // Whoever has cancelled the migration has interrupted a statement.
+        if error.state == "57014" { try observer?.check(setup.name) }
         // A lock that was not to be had in time, or a deadlock with another program's transaction.
         guard error.state == "55P03" || error.isTransient else { throw error }
         try observer?.check(setup.name)

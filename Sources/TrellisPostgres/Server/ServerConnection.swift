@@ -27,6 +27,8 @@ final class ServerConnection {
   /// The number of round trips, for tests.
   private(set) var roundTrips = 0
   private(set) var isLost = false
+  /// Called before each statement is sent, for tests.
+  var willSend: ((_ connection: ServerConnection, _ statement: String) -> Void)?
   /// Whether something is being read, so that nothing can be sent.
   private var isReading = false
 
@@ -84,6 +86,7 @@ final class ServerConnection {
   ///
   /// - Returns: the number of answers.
   private func send(_ statement: ServerStatement) throws(ServerError) -> Int {
+    willSend?(self, statement.text)
     let parameters = statement.parameters
     guard preparesStatements else {
       let isSent = withPointers(parameters) { count, values, lengths, formats in
@@ -200,7 +203,8 @@ final class ServerConnection {
   ///   - first: a statement that is run before, in the same round trip.
   ///   - check: receives the answer to the first statement.
   func stream(
-    _ statement: ServerStatement, after first: ServerStatement? = nil, _ check: (ServerResult) throws -> Void = { _ in },
+    _ statement: ServerStatement, after first: ServerStatement? = nil,
+    _ check: (ServerResult) throws -> Void = { _ in },
     _ body: (ServerResult) throws -> Void
   ) throws {
     try begin()
@@ -293,9 +297,23 @@ final class ServerConnection {
   }
 
   /// Asks the server to end what it does.
-  func cancel() {
-    guard let cancel = trellis_PQgetCancel(handle) else { return }
-    defer { trellis_PQfreeCancel(cancel) }
+  func cancel() { cancellation()?.send() }
+
+  /// The means to ask the server, from any thread, to end what it does.
+  func cancellation() -> ServerCancellation? { trellis_PQgetCancel(handle).map(ServerCancellation.init) }
+}
+
+/// Asks a server to end what it does for a connection.
+///
+/// `@unchecked` is sound because libpq's function for it may be called from any thread, and the object does not change.
+final class ServerCancellation: @unchecked Sendable {
+  private let cancel: OpaquePointer
+
+  init(_ cancel: OpaquePointer) { self.cancel = cancel }
+
+  deinit { trellis_PQfreeCancel(cancel) }
+
+  func send() {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
       _ = trellis_PQcancel(cancel, message.baseAddress, 256)
     }

@@ -74,7 +74,8 @@ package enum ModelFit {
   /// name keeps its former name in the model file.
   private static func otherName(_ found: String, _ name: String, _ store: String) -> StoreError {
     StoreError(
-      .otherModel, "\(store) holds the objects of the model \(found), and not of \(name), though both are stored alike.",
+      .otherModel,
+      "\(store) holds the objects of the model \(found), and not of \(name), though both are stored alike.",
       remedy: "Open it with \(found), or write \"model\": \"\(found)\" in the model file if it is the same model.")
   }
 

@@ -161,7 +161,9 @@ struct StoreOpening {
     let models = try Metadata.models(of: database)
     let head = models.head
     let fit = try ModelFit(of: model, to: models)
-    guard case .fits(let checksum) = fit, try MigrationNeed(of: model, options.migration, fit, models) == nil else { return .formerModel(head.features.refusalOfWrites(to: path, knowing: .knownOfSQLite)) }
+    guard case .fits(let checksum) = fit, try MigrationNeed(of: model, options.migration, fit, models) == nil else {
+      return .formerModel(head.features.refusalOfWrites(to: path, knowing: .knownOfSQLite))
+    }
     if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path, knowing: .knownOfSQLite) {
       return .onlyReadable(refusal)
     }
