@@ -171,7 +171,8 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisMigrationTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisStorage", "TrellisModel", "TrellisModelFile", "TrellisJSON", "CSQLite",
+        "TrellisTestSupport", "TrellisStorage", "TrellisModel", "TrellisModelFile", "TrellisJSON", "TrellisPostgres",
+        "CSQLite",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -263,7 +264,7 @@ if !isResolvedDependency {
       name: "TrellisStepTests",
       dependencies: [
         "TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisStorage", "TrellisModel", "TrellisModelFile",
-        "TrellisJSON",
+        "TrellisJSON", "TrellisPostgres",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
@@ -301,6 +302,11 @@ if !isResolvedDependency {
     .executableTarget(
       name: "TrellisDocumentTimes", dependencies: ["TrellisJSON", "TrellisStorage", "TrellisModel"],
       path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
+    // Times a store on a server beside the same work by hand.
+    .executableTarget(
+      name: "TrellisServerTimes",
+      dependencies: ["CPQ", "TrellisTestSupport", "TrellisPostgres", "Trellis", "TrellisStorage"],
+      path: "Tests/TrellisServerTimes", swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .executableTarget(
       name: "TrellisMigrationTimes", dependencies: ["TrellisStorage", "TrellisModel", "CSQLite"],
       path: "Tests/TrellisMigrationTimes", swiftSettings: settings),

@@ -55,11 +55,13 @@ final class PostgresSetup: Sendable {
   /// The name of the store in messages.
   var name: String { "\(address.name), schema \(options.schema)" }
 
-  func connect() throws(StoreError) -> ServerConnection {
+  func connect() throws(StoreError) -> ServerConnection { try connect(preparesStatements: !options.usesTransactionPool) }
+
+  func connect(preparesStatements: Bool) throws(StoreError) -> ServerConnection {
     let connection: ServerConnection
     do throws(ServerError) {
       connection = try ServerConnection(
-        address.keywords(timeout: options.timeout), preparesStatements: !options.usesTransactionPool)
+        address.keywords(timeout: options.timeout), preparesStatements: preparesStatements)
     } catch {
       throw StoreError(
         .cannotOpen, "\(address.name) cannot be reached: \(error.message).",
@@ -87,15 +89,23 @@ package final class PostgresStore: Store {
   package let name: String
   let setup: PostgresSetup
   let pool: ServerPool
+  let generation: StoreGeneration
+  /// The reason why the store may only be read. Nil if it may be written.
+  let refusalOfWrites: StoreError?
   /// The history. Nil if the model has none.
   let history: ServerHistory?
   let watcher: ChangeWatcher
   /// Distinguishes the saves of this object from those of other processes and containers.
   package let origin: Int64
 
-  init(_ setup: PostgresSetup, _ pool: ServerPool, _ history: ServerHistory?, origin: Int64) {
+  init(
+    _ setup: PostgresSetup, _ pool: ServerPool, _ opened: PostgresOpening.Opened, _ history: ServerHistory?,
+    origin: Int64
+  ) {
     self.setup = setup
     self.pool = pool
+    generation = opened.generation
+    refusalOfWrites = opened.refusalOfWrites
     self.history = history
     self.origin = origin
     watcher = ChangeWatcher(setup, origin: origin)

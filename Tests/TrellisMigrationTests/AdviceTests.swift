@@ -13,7 +13,7 @@ import TrellisTestSupport
   func followed() throws {
     var (valid, failed) = (0, 0)
     for seed in Self.first..<(Self.first + UInt64(Self.episodes)) {
-      guard let episode = Episode(seed: seed, dropsAnswers: true), episode.isRefused else { continue }
+      guard let episode = Episode(seed: seed, dropsAnswers: true, .file), episode.isRefused else { continue }
       valid += 1
       let fault: String?
       do { fault = try Self.fault(episode) } catch { fault = "\(error)" }
@@ -28,7 +28,7 @@ import TrellisTestSupport
 
   private static func fault(_ episode: Episode) throws -> String? {
     var model = episode.pair.current
-    let store = try MigratedStore(episode.graph)
+    let store = try MigratedFile(episode.graph)
     for _ in 0..<12 {
       let plan = try store.inMemory(Model(model.description)).plan(allowsLoss: false)
       if plan.questions.isEmpty { return nil }

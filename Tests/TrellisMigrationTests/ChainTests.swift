@@ -9,20 +9,20 @@ import TrellisTestSupport
   private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_EPISODES", or: 40)
   private static let first: UInt64 = TestSettings.number("TRELLIS_MIGRATION_SEED", or: 1)
 
-  @Test("a jump brings the same as the models one after the other")
-  func jumps() throws {
+  @Test("a jump brings the same as the models one after the other", arguments: MigratedKind.present)
+  func jumps(_ kind: MigratedKind) throws {
     var (valid, failed) = (0, 0)
     for seed in Self.first..<(Self.first + UInt64(Self.episodes)) {
       guard let chain = Chain(seed: seed) else { continue }
       valid += 1
       var faults: [String]
-      do { faults = try chain.run() } catch { faults = ["\(error)"] }
+      do { faults = try chain.run(kind) } catch { faults = ["\(error)"] }
       if faults.isEmpty { continue }
       failed += 1
       let told = failed == 1 ? "\n\(chain.told)" : ""
-      Issue.record("seed \(seed) \(chain.edits):\n  \(faults.prefix(6).joined(separator: "\n  "))\(told)")
+      Issue.record("\(kind), seed \(seed) \(chain.edits):\n  \(faults.prefix(6).joined(separator: "\n  "))\(told)")
     }
-    print("\(valid) chains of \(Self.episodes), \(failed) failures")
+    print("\(kind): \(valid) chains of \(Self.episodes), \(failed) failures")
     #expect(failed == 0)
     #expect(valid * 3 > Self.episodes)
   }
@@ -48,9 +48,9 @@ private struct Chain {
     graph = PlainGraph(series.first, unique: unique, targets: [:], &random)
   }
 
-  func run() throws -> [String] {
+  func run(_ kind: MigratedKind) throws -> [String] {
     var faults: [String] = []
-    let slow = try MigratedStore(graph)
+    let slow = try kind.store(graph)
     var (graph, stepwise) = (graph, StoreContents(slow.stored))
     for (number, pair) in series.pairs.enumerated() {
       let model = try Model(pair.current.description)
@@ -58,7 +58,7 @@ private struct Chain {
       faults += Expectation(graph, pair.current).differences(stepwise).map { "step \(number): \($0)" }
       graph = PlainGraph(stepwise, pair.current)
     }
-    let quick = try MigratedStore(self.graph)
+    let quick = try kind.store(self.graph)
     let current = try Model(series.last.description)
     let expectation = Expectation(self.graph, series.model(series.pairs.count, from: 0))
     let jumped = try quick.contents(try quick.open(current), current)

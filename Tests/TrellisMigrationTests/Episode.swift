@@ -6,20 +6,22 @@ import TrellisTestSupport
 /// One migration of a random store, in both ways, against what was meant.
 struct Episode {
   let seed: UInt64
+  let kind: MigratedKind
   let pair: RandomModelPair
   let graph: PlainGraph
   let expectation: Expectation
 
   /// Nil if the seed makes no valid models.
-  init?(seed: UInt64, dropsAnswers: Bool) {
+  init?(seed: UInt64, dropsAnswers: Bool, _ kind: MigratedKind) {
     guard var pair = RandomModelPair(seed: seed) else { return nil }
     if dropsAnswers { pair.dropAnswers() }
     guard RandomModelPair.isValid(pair.current) else { return nil }
-    self.init(seed: seed, pair)
+    self.init(seed: seed, pair, kind)
   }
 
-  init(seed: UInt64, _ pair: RandomModelPair) {
+  init(seed: UInt64, _ pair: RandomModelPair, _ kind: MigratedKind) {
     self.seed = seed
+    self.kind = kind
     self.pair = pair
     var random = pair.random
     graph = PlainGraph(pair.stored, unique: pair.uniqueProperties, targets: pair.targets, &random)
@@ -40,8 +42,8 @@ struct Episode {
   /// What is otherwise than meant.
   func run() throws -> [String] {
     let current = try Model(pair.current.description)
-    let store = try MigratedStore(graph)
-    let before = store.bytes
+    let store = try kind.store(graph)
+    let before = try store.image()
     let memory = store.inMemory(current)
     let memoryPlan = try memory.plan(allowsLoss: false, countsBreaches: true)
     var faults: [String] = []
@@ -50,7 +52,7 @@ struct Episode {
     } else if !memory.migration.isIdentity {
       faults.append("the file has no plan")
     }
-    if store.bytes != before { faults.append("a plan changed the file") }
+    if try store.image() != before { faults.append("a plan changed the file") }
     do {
       let file = try store.open(current)
       if isRefused {
@@ -60,7 +62,7 @@ struct Episode {
       faults += BoundExpectation(graph, pair.current, try store.contents(file, current)).faults(of: memoryPlan)
       faults += try compare(file, store, memory, current)
     } catch let error as StoreError {
-      if store.bytes != before { faults.append("the refused migration changed the file") }
+      if try store.image() != before { faults.append("the refused migration changed the file") }
       faults += refusalFaults(error, memory)
       faults += try allowedFaults(store, memory, current)
     }
@@ -105,6 +107,7 @@ struct Episode {
 
   /// Before anything is lost, the file is copied as it was.
   private func backupFaults(_ store: MigratedStore) throws -> [String] {
+    guard store.keepsCopies else { return [] }
     guard let backup = store.backup else { return expectation.losesAnything ? ["there is no copy"] : [] }
     if !expectation.losesAnything { return ["there is a copy, although nothing is lost"] }
     let contents = try backup.contents(try backup.open(store.stored), store.stored)

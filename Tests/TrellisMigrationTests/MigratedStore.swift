@@ -5,55 +5,113 @@ import TrellisTestSupport
 
 @testable import TrellisStorage
 
-/// A file with a graph, and the same in memory, to be migrated in both ways.
-final class MigratedStore {
-  let folder: TestFolder
-  let url: URL
+/// The stores that migrations are tried on.
+enum MigratedKind: CaseIterable, CustomStringConvertible {
+  case file, schema
+
+  /// The kinds that this machine has.
+  static var present: [MigratedKind] { TestServer.isThere ? allCases : [.file] }
+
+  /// A store with a graph.
+  func store(_ graph: PlainGraph) throws -> MigratedStore {
+    switch self {
+    case .file: try MigratedFile(graph)
+    case .schema: try MigratedSchema(graph)
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .file: "file"
+    case .schema: "schema on a server"
+    }
+  }
+}
+
+/// A store with a graph, and the same in memory, to be migrated in both ways.
+class MigratedStore {
   let stored: Model
   private let memory: MemoryStore
 
   init(_ graph: PlainGraph) throws {
-    folder = try TestFolder()
-    url = folder.file("store.db")
     stored = try Model(graph.model.description)
     memory = MemoryStore(stored)
-    let request = graph.request(stored)
-    let file = try open(stored)
-    _ = try file.reserveKeys(1_000)
     _ = try memory.reserveKeys(1_000)
-    _ = try file.connect().save(request)
-    _ = try memory.save(request)
+    _ = try memory.save(graph.request(stored))
   }
 
-  private init(_ other: MigratedStore, at url: URL) {
-    (folder, stored, memory) = (other.folder, other.stored, other.memory)
-    self.url = url
+  fileprivate init(_ other: MigratedStore) { (stored, memory) = (other.stored, other.memory) }
+
+  /// Makes the store and saves the graph.
+  func fill(_ graph: PlainGraph) throws {
+    let store = try open(stored)
+    _ = try store.reserveKeys(1_000)
+    _ = try store.connect().save(graph.request(stored))
   }
 
-  /// The copy of the file from before the migration; nil if there is none.
-  var backup: MigratedStore? {
-    let url = URL(fileURLWithPath: "\(url.path).before-\(stored.checksum)")
-    return FileManager.default.fileExists(atPath: url.path) ? MigratedStore(self, at: url) : nil
+  func inMemory(_ current: Model) -> StateMigration {
+    StateMigration(Migration(from: stored, to: current), of: memory.snapshot(), now: 1_767_225_600_000_000)
   }
+
+  // MARK: Kinds
+
+  /// Whether a copy is made before anything is lost.
+  var keepsCopies: Bool { true }
+  /// The copy from before the migration; nil if there is none.
+  var backup: MigratedStore? { nil }
 
   func open(_ model: Model, migration: MigrationPolicy = .automatic) throws -> any Store {
+    fatalError("a kind of stores opens its own")
+  }
+
+  /// All that the store consists of, to compare it with what it was before.
+  func image() throws -> [Data] { [] }
+
+  func plan(_ current: Model) throws -> MigrationPlan? { nil }
+
+  func contents(_ store: any Store, _ model: Model) throws -> StoreContents { StoreContents(model) }
+
+  /// What is wrong with the store itself.
+  ///
+  /// - Parameter isMigrated: otherwise the first save may change the declared indexes.
+  func faults(_ store: any Store, _ model: Model, isMigrated: Bool) throws -> [String] { [] }
+}
+
+// MARK: - Migrated file
+
+/// A SQLite file.
+final class MigratedFile: MigratedStore {
+  let folder: TestFolder
+  let url: URL
+
+  override init(_ graph: PlainGraph) throws {
+    folder = try TestFolder()
+    url = folder.file("store.db")
+    try super.init(graph)
+    try fill(graph)
+  }
+
+  private init(_ other: MigratedFile, at url: URL) {
+    folder = other.folder
+    self.url = url
+    super.init(other)
+  }
+
+  override var backup: MigratedStore? {
+    let url = URL(fileURLWithPath: "\(url.path).before-\(stored.checksum)")
+    return FileManager.default.fileExists(atPath: url.path) ? MigratedFile(self, at: url) : nil
+  }
+
+  override func open(_ model: Model, migration: MigrationPolicy = .automatic) throws -> any Store {
     try StoreConfiguration.sqlite(
       at: url, durability: .relaxed, busyTimeout: 0.1, filesAbove: 64, connections: 1, migration: migration
     ).open(model)
   }
 
   /// The bytes of the file and of its write-ahead log.
-  var bytes: [Data] {
+  override func image() -> [Data] {
     ["", "-wal"].map { (try? Data(contentsOf: URL(fileURLWithPath: url.path + $0))) ?? Data() }
   }
-
-  // MARK: Memory
-
-  func inMemory(_ current: Model) -> StateMigration {
-    StateMigration(Migration(from: stored, to: current), of: memory.snapshot(), now: 1_767_225_600_000_000)
-  }
-
-  // MARK: File
 
   private var options: OpenOptions {
     var options = OpenOptions(durability: .relaxed, busyTimeoutMilliseconds: 100, isReadOnly: false)
@@ -61,18 +119,16 @@ final class MigratedStore {
     return options
   }
 
-  func plan(_ current: Model) throws -> MigrationPlan? {
+  override func plan(_ current: Model) throws -> MigrationPlan? {
     try FileMigration(path: url.path, model: current, options: options).plan()
   }
 
-  func contents(_ store: any Store, _ model: Model) throws -> StoreContents {
-    try StoreContents(store, Database(path: url.path, options: options), model)
+  override func contents(_ store: any Store, _ model: Model) throws -> StoreContents {
+    let database = try Database(path: url.path, options: options)
+    return try StoreContents(store, model) { try database.pairs(of: $0) }
   }
 
-  /// What is wrong with the file itself.
-  ///
-  /// - Parameter isMigrated: otherwise the first save changes the declared indexes.
-  func faults(_ store: any Store, _ model: Model, isMigrated: Bool) throws -> [String] {
+  override func faults(_ store: any Store, _ model: Model, isMigrated: Bool) throws -> [String] {
     var faults: [String] = []
     try store.connect().check { faults.append("the check finds: \($0)") }
     let database = try Database(path: url.path, options: options)

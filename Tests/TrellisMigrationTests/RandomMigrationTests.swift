@@ -8,16 +8,17 @@ import TrellisTestSupport
   private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_EPISODES", or: 150)
   private static let first: UInt64 = TestSettings.number("TRELLIS_MIGRATION_SEED", or: 1)
 
-  @Test("rows, values and links become what they were meant to become, and nothing else")
-  func answered() throws { try run(dropsAnswers: false) }
+  @Test(
+    "rows, values and links become what they were meant to become, and nothing else", arguments: MigratedKind.present)
+  func answered(_ kind: MigratedKind) throws { try run(dropsAnswers: false, kind) }
 
-  @Test("without an answer nothing is lost and nothing changes")
-  func unanswered() throws { try run(dropsAnswers: true) }
+  @Test("without an answer nothing is lost and nothing changes", arguments: MigratedKind.present)
+  func unanswered(_ kind: MigratedKind) throws { try run(dropsAnswers: true, kind) }
 
-  private func run(dropsAnswers: Bool) throws {
+  private func run(dropsAnswers: Bool, _ kind: MigratedKind) throws {
     var (valid, refused, failed) = (0, 0, 0)
     for seed in Self.first..<(Self.first + UInt64(Self.episodes)) {
-      guard let episode = Episode(seed: seed, dropsAnswers: dropsAnswers) else { continue }
+      guard let episode = Episode(seed: seed, dropsAnswers: dropsAnswers, kind) else { continue }
       valid += 1
       if episode.isRefused { refused += 1 }
       var faults: [String]
@@ -26,9 +27,10 @@ import TrellisTestSupport
       failed += 1
       if failed > 20 { continue }
       let told = failed == 1 ? "\n" + episode.told : ""
-      Issue.record("seed \(seed) [\(episode.pair.edits)]:\n  \(faults.prefix(6).joined(separator: "\n  "))\(told)")
+      Issue.record(
+        "\(kind), seed \(seed) [\(episode.pair.edits)]:\n  \(faults.prefix(6).joined(separator: "\n  "))\(told)")
     }
-    print("\(valid) of \(Self.episodes) migrations, \(refused) of them refused, \(failed) failures")
+    print("\(kind): \(valid) of \(Self.episodes) migrations, \(refused) of them refused, \(failed) failures")
     #expect(failed == 0)
     #expect(valid * 3 > Self.episodes)
   }

@@ -10,8 +10,10 @@ import TrellisTestSupport
   private static let first: UInt64 = TestSettings.number("TRELLIS_MIGRATION_SEED", or: 1)
   private static let length = 24
 
-  @Test("from every version to every later one, at once and step by step, with the same result")
-  func everyJump() throws {
+  @Test(
+    "from every version to every later one, at once and step by step, with the same result",
+    arguments: MigratedKind.present)
+  func everyJump(_ kind: MigratedKind) throws {
     var (seed, count, jumps) = (Self.first, 0, 0)
     while count < Self.episodes {
       defer { seed += 1 }
@@ -20,17 +22,18 @@ import TrellisTestSupport
       var faults: [String] = []
       for start in 0..<series.pairs.count {
         do {
-          faults += try Self.run(series, from: start, seed)
+          faults += try Self.run(series, from: start, seed, kind)
         } catch {
           faults.append("from \(start): \(error)")
         }
         jumps += series.pairs.count - start
       }
       if !faults.isEmpty {
-        Issue.record("seed \(seed) \(series.pairs.map(\.edits)):\n  \(faults.prefix(6).joined(separator: "\n  "))")
+        Issue.record(
+          "\(kind), seed \(seed) \(series.pairs.map(\.edits)):\n  \(faults.prefix(6).joined(separator: "\n  "))")
       }
     }
-    print("\(count) series of \(Self.length) models, the last of seed \(seed - 1): \(jumps) jumps")
+    print("\(kind): \(count) series of \(Self.length) models, the last of seed \(seed - 1): \(jumps) jumps")
   }
 
   /// The numbers of changes between two models are about those of real apps: most of them add, a fifth removes.
@@ -53,18 +56,20 @@ import TrellisTestSupport
     return series.pairs.count == length - 1 ? series : nil
   }
 
-  private static func run(_ series: RandomSeries, from start: Int, _ seed: UInt64) throws -> [String] {
+  private static func run(
+    _ series: RandomSeries, from start: Int, _ seed: UInt64, _ kind: MigratedKind
+  ) throws -> [String] {
     var random = SeededGenerator(seed: seed &* 31 &+ UInt64(start))
     let models = series.models
     let unique = Set(models.flatMap(\.entities).flatMap(\.uniqueKeys).flatMap(\.self))
     let graph = PlainGraph(models[start], unique: unique, targets: [:], &random)
-    let slow = try MigratedStore(graph)
+    let slow = try kind.store(graph)
     var faults: [String] = []
     for end in (start + 1)..<models.count {
       let current = try Model(models[end].description)
       let expectation = Expectation(graph, series.model(end, from: start))
       let stepwise = try slow.contents(try slow.open(current), current)
-      let quick = try MigratedStore(graph)
+      let quick = try kind.store(graph)
       let store = try quick.open(current)
       let jumped = try quick.contents(store, current)
       let memory = StoreContents(try quick.inMemory(current).migrated(Layout(current), of: "memory"), current)

@@ -5,17 +5,19 @@ import TrellisStorage
 import TrellisStoreTesting
 import TrellisTestSupport
 
-@Suite("The rules of every store, on PostgreSQL", .enabled(if: StoreKind.server != nil, "needs a server"))
+@Suite("The rules of every store, on PostgreSQL", .enabled(if: TestServer.isThere, "needs a server"))
 struct ConformanceTests {
-  static let url = StoreKind.server ?? ""
+  static let limits: Set<StoreLimit> = [
+    .zeroCharacter, .datesBefore(microseconds: -210_866_803_200_000_000),
+  ]
 
   static func conformance() -> StoreConformance {
-    StoreConformance { model in
-      try StoreConfiguration.postgres(url, schema: "t\(UInt64.random(in: 0 ... .max))", connections: 2).open(model)
+    StoreConformance(limits: limits) { model in
+      try StoreConfiguration.postgres(TestServer.url, schema: TestServer.newSchema(), connections: 2).open(model)
     }
   }
 
-  @Test("PostgreSQL keeps every rule", arguments: StoreConformance.cases)
+  @Test("PostgreSQL keeps every rule", arguments: StoreConformance.cases + StoreConformance.limitCases(limits))
   func rules(_ rule: ConformanceCase) throws {
     #expect(Self.conformance().run(rule) == [])
   }

@@ -6,7 +6,7 @@ import TrellisTestSupport
 @testable import TrellisPostgres
 @testable import TrellisStorage
 
-@Suite("The connections of a store on a server", .enabled(if: StoreKind.server != nil, "needs a server"))
+@Suite("The connections of a store on a server", .enabled(if: TestServer.isThere, "needs a server"))
 struct PoolTests {
   @Test("a hundred threads read and save over two connections") func manyThreads() throws {
     let shelf = try Shelf(connections: 2, timeout: 60)

@@ -20,15 +20,13 @@ struct Shelf {
     ])
 
   init(
-    _ url: String = StoreKind.server ?? "", schema: String = Shelf.newSchema(), connections: Int = 2,
+    _ url: String = TestServer.url, schema: String = TestServer.newSchema(), connections: Int = 2,
     timeout: Double = 10
   ) throws {
     model = try Model(Self.description)
     let configuration = StoreConfiguration.postgres(url, schema: schema, connections: connections, timeout: timeout)
     store = try #require(try configuration.open(model) as? PostgresStore)
   }
-
-  static func newSchema() -> String { "shelf \(UInt64.random(in: 0 ... .max))" }
 
   func item(_ name: String) throws -> PlainRecord {
     PlainRecord(model.entities[0], key: try store.reserveKeys(1).lowerBound, ["name": .text(name)])

@@ -6,24 +6,38 @@ import TrellisTestSupport
 import Testing
 import Trellis
 
+@testable import TrellisPostgres
 @testable import TrellisStorage
 
-/// Stores of the released versions of the journal.
-struct FormerStore {
-  let folder: TestFolder
-  let isDocument: Bool
-  let url: URL
+/// The kinds of stores that steps are tried on.
+enum FormerKind: CaseIterable {
+  case file, document, schema
 
-  init(isDocument: Bool) throws {
+  /// The kinds that this machine has.
+  static var present: [FormerKind] { TestServer.isThere ? allCases : [.file, .document] }
+}
+
+/// Stores of the released versions of the journal.
+final class FormerStore {
+  let folder: TestFolder
+  let kind: FormerKind
+  let url: URL
+  private let schema = TestServer.newSchema()
+
+  init(_ kind: FormerKind) throws {
     folder = try TestFolder()
-    self.isDocument = isDocument
-    url = folder.file(isDocument ? "journal.json" : "journal.sqlite")
+    self.kind = kind
+    url = folder.file(kind == .document ? "journal.json" : "journal.sqlite")
   }
 
+  deinit { if kind == .schema { _ = try? texts("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") } }
+
   func configuration(_ migration: MigrationPolicy = .automatic) -> StoreConfiguration {
-    isDocument
-      ? .json(at: url, filesAbove: 100, migration: migration)
-      : .sqlite(at: url, filesAbove: 100, migration: migration)
+    switch kind {
+    case .file: .sqlite(at: url, filesAbove: 100, migration: migration)
+    case .document: .json(at: url, filesAbove: 100, migration: migration)
+    case .schema: .postgres(TestServer.url, schema: schema, connections: 2, migration: migration)
+    }
   }
 
   /// The model of a released version.
@@ -36,7 +50,25 @@ struct FormerStore {
     return try StoredModelReading.model(version.canonicalText, checksum: version.checksum, of: path.path)
   }
 
-  func contents() throws -> Data { try Data(contentsOf: url) }
+  /// All that the store consists of, to compare it with what it was before.
+  func contents() throws -> Data {
+    guard kind == .schema else { return try Data(contentsOf: url) }
+    let tables = try texts(
+      "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relnamespace = '\"\(schema)\"'::regnamespace "
+        + "AND c.relkind IN ('r', 'i') ORDER BY 1")
+    let rows = try texts(
+      "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relnamespace = '\"\(schema)\"'::regnamespace "
+        + "AND c.relkind = 'r' ORDER BY 1"
+    ).flatMap { table in try texts("SELECT concat_ws(' ', '\(table)', t::text) FROM \(table) AS t ORDER BY 1") }
+    return Data((tables + rows).joined(separator: "\n").utf8)
+  }
+
+  private func texts(_ question: String) throws -> [String] {
+    let address = try ServerAddress(TestServer.url)
+    let connection = try ServerConnection(address.keywords(timeout: 10), preparesStatements: false)
+    let result = try connection.run(ServerStatement(question))
+    return (0..<result.count).compactMap { result.text($0, 0) }
+  }
 
   static let photo = [UInt8](repeating: 7, count: 500)
 

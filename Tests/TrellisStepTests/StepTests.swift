@@ -50,7 +50,7 @@ import TrellisTestSupport
   @Test("the samples of the guide are those here, and do what it says")
   func guide() throws {
     #expect(try GuideText("MigrationSteps.md").samples(missingFrom: #filePath) == [])
-    let store = try FormerStore(isDocument: false)
+    let store = try FormerStore(.file)
     try store.fill(version: 2)
     let container = try Samples.opened(store.url)
     #expect(
@@ -73,9 +73,10 @@ import TrellisTestSupport
   }
 
   @Test(
-    "a step sees former rows and current objects at once, and may unite what must be unique", arguments: [false, true])
-  func tagsAndPersons(isDocument: Bool) throws {
-    let store = try FormerStore(isDocument: isDocument)
+    "a step sees former rows and current objects at once, and may unite what must be unique",
+    arguments: FormerKind.present)
+  func tagsAndPersons(_ kind: FormerKind) throws {
+    let store = try FormerStore(kind)
     try store.fill(version: 2)
     let plan = try #require(try MigrationPlan(of: store.configuration(Self.steps), to: .journal))
     #expect(plan.questions.isEmpty)
@@ -101,9 +102,10 @@ import TrellisTestSupport
   }
 
   @Test(
-    "a store that is older than the step's version is read as if it were of that version", arguments: [false, true])
-  func olderStore(isDocument: Bool) throws {
-    let store = try FormerStore(isDocument: isDocument)
+    "a store that is older than the step's version is read as if it were of that version", arguments: FormerKind.present
+  )
+  func olderStore(_ kind: FormerKind) throws {
+    let store = try FormerStore(kind)
     try store.fill(version: 1)
     let container = try opened(store)
     #expect(
@@ -116,9 +118,9 @@ import TrellisTestSupport
 
   private struct Mistake: Error {}
 
-  @Test("a step that fails leaves the store as it was", arguments: [false, true])
-  func failure(isDocument: Bool) throws {
-    let store = try FormerStore(isDocument: isDocument)
+  @Test("a step that fails leaves the store as it was", arguments: FormerKind.present)
+  func failure(_ kind: FormerKind) throws {
+    let store = try FormerStore(kind)
     try store.fill(version: 2, notes: 1_200)
     let before = try store.contents()
     let policy = MigrationPolicy.automatic {
@@ -140,9 +142,9 @@ import TrellisTestSupport
     #expect(try old.connect().count(StoreRequest(entity: 0)) == 1_201)
   }
 
-  @Test("rows that a step leaves with the same unique value refuse the migration", arguments: [false, true])
-  func notUnited(isDocument: Bool) throws {
-    let store = try FormerStore(isDocument: isDocument)
+  @Test("rows that a step leaves with the same unique value refuse the migration", arguments: FormerKind.present)
+  func notUnited(_ kind: FormerKind) throws {
+    let store = try FormerStore(kind)
     try store.fill(version: 2)
     let before = try store.contents()
     let policy = MigrationPolicy.automatic { MigrationStep(upTo: JournalHistory.V2.self) { _ in } }
@@ -152,9 +154,9 @@ import TrellisTestSupport
     #expect(try store.contents() == before)
   }
 
-  @Test("a new store needs no step, not even when its model changes", arguments: [false, true])
-  func newStore(isDocument: Bool) throws {
-    let store = try FormerStore(isDocument: isDocument)
+  @Test("a new store needs no step, not even when its model changes", arguments: FormerKind.present)
+  func newStore(_ kind: FormerKind) throws {
+    let store = try FormerStore(kind)
     let container = try opened(store)
     let context = container.newContext()
     _ = Tag(in: context, name: "sea")
@@ -167,9 +169,9 @@ import TrellisTestSupport
     #expect(try again.newContext().fetch(Tag.all).map(\.uses) == [0])
   }
 
-  @Test("what a step deletes follows the delete rules, and a save in a step is checked", arguments: [false, true])
-  func rules(isDocument: Bool) throws {
-    let store = try FormerStore(isDocument: isDocument)
+  @Test("what a step deletes follows the delete rules, and a save in a step is checked", arguments: FormerKind.present)
+  func rules(_ kind: FormerKind) throws {
+    let store = try FormerStore(kind)
     try store.fill(version: 2)
     let policy = MigrationPolicy.automatic {
       MigrationStep(upTo: JournalHistory.V2.self) { migration in
@@ -185,7 +187,7 @@ import TrellisTestSupport
 
   @Test("former rows have their relationships in both directions, and those of child entities their own values")
   func formerRelationships() throws {
-    let store = try FormerStore(isDocument: false)
+    let store = try FormerStore(.file)
     try store.fill(version: 2)
     let policy = MigrationPolicy.automatic {
       MigrationStep(upTo: JournalHistory.V2.self) { migration in
@@ -205,9 +207,9 @@ import TrellisTestSupport
     #expect(try container.newContext().fetch(Person.all.sorted { $0.name }).map { $0.objectID.key } == [3, 2])
   }
 
-  @Test("a step is told that the migration is cancelled, and the store stays as it was", arguments: [false, true])
-  func cancelling(isDocument: Bool) throws {
-    let store = try FormerStore(isDocument: isDocument)
+  @Test("a step is told that the migration is cancelled, and the store stays as it was", arguments: FormerKind.present)
+  func cancelling(_ kind: FormerKind) throws {
+    let store = try FormerStore(kind)
     try store.fill(version: 2, notes: 1_200)
     let before = try store.contents()
     let observer = MigrationObserver()

@@ -1,4 +1,3 @@
-import Foundation
 package import Trellis
 import TrellisJSON
 import TrellisPostgres
@@ -7,13 +6,10 @@ import TrellisPostgres
 package enum StoreKind: String, CaseIterable, Sendable {
   case memory, sqlite, json, postgres
 
-  /// The server that tests may use; nil if there is none.
-  package static let server = ProcessInfo.processInfo.environment["TRELLIS_POSTGRES_URL"]
-
-  package static let allCases: [StoreKind] = [memory, sqlite, json] + (server == nil ? [] : [postgres])
+  package static let allCases: [StoreKind] = [memory, sqlite, json] + (TestServer.isThere ? [postgres] : [])
 
   /// The stores that do not write everything at each save.
-  package static let inPlace: [StoreKind] = [memory, sqlite] + (server == nil ? [] : [postgres])
+  package static let inPlace: [StoreKind] = [memory, sqlite] + (TestServer.isThere ? [postgres] : [])
 
   /// Whether the store keeps dates before 4714-11-24 BC.
   package var keepsAllDates: Bool { self != .postgres }
@@ -28,7 +24,7 @@ package enum StoreKind: String, CaseIterable, Sendable {
     case .memory: .memory
     case .sqlite: .sqlite(at: folder.file("store.sqlite"), durability: durability)
     case .json: .json(at: folder.file("store.json"), durability: durability)
-    case .postgres: .postgres(Self.server ?? "", schema: folder.url.lastPathComponent, connections: 4)
+    case .postgres: .postgres(TestServer.url, schema: folder.url.lastPathComponent, connections: 4)
     }
   }
 }

@@ -40,7 +40,9 @@ extension StoreConfiguration {
       connectionString: connectionString, schema: schema, connections: max(1, connections),
       timeout: timeout.isNaN ? 0 : max(0, min(timeout, 1_000_000)), usesTransactionPool: throughTransactionPool,
       migration: migration)
-    return StoreConfiguration { model in try PostgresOpening(model, options).open() }
+    return StoreConfiguration(
+      open: { model, observer in try PostgresOpening(model, options).open(observer) },
+      plan: { model in try PostgresOpening(model, options).plan() })
   }
 }
 
@@ -52,4 +54,6 @@ struct PostgresOptions: Sendable {
   var timeout: TimeInterval = 10
   var usesTransactionPool = false
   var migration = MigrationPolicy.automatic
+  /// Called before each statement that makes or migrates the store, with the process that serves it, for tests.
+  var willPrepare: (@Sendable (_ process: Int32, _ statement: String) -> Void)?
 }

@@ -2,7 +2,7 @@ import Foundation
 import TrellisModel
 import TrellisStorage
 
-/// Opens or creates the store of a model in a schema.
+/// Opens or creates the store of a model in a schema. A store that does not fit is not changed.
 struct PostgresOpening {
   let model: Model
   let options: PostgresOptions
@@ -12,9 +12,15 @@ struct PostgresOpening {
     self.options = options
   }
 
-  func open() throws -> PostgresStore {
-    let address = try ServerAddress(options.connectionString)
-    let setup = PostgresSetup(address, options, model)
+  /// What an opening has found.
+  struct Opened {
+    let generation: StoreGeneration
+    /// The reason why the store may only be read. Nil if it may be written.
+    var refusalOfWrites: StoreError?
+  }
+
+  func open(_ observer: MigrationObserver?) throws -> PostgresStore {
+    let setup = try makeSetup()
     if let obstacle = setup.schema.obstacle {
       throw StoreError(
         .limit, "PostgreSQL cannot keep this model: \(obstacle).", remedy: "Choose another name in the model.")
@@ -22,16 +28,139 @@ struct PostgresOpening {
     let pool = ServerPool(name: setup.name, most: options.connections, timeout: options.timeout) {
       () throws(StoreError) in try setup.connect()
     }
-    let origin = Int64.random(in: 1 ... .max)
     do {
-      let connection = try pool.take()
-      defer { pool.giveBack(connection) }
-      try StoreMetadata(connection, setup).prepare()
-      let history = try HistoryOpening(connection, setup, origin: origin).open()
-      return PostgresStore(setup, pool, history, origin: origin)
+      let opened = try inStoreErrors(setup) {
+        try present(setup, pool) ?? StorePreparation(setup, observer).run()
+      }
+      let origin = Int64.random(in: 1 ... .max)
+      let history = try inStoreErrors(setup) {
+        let connection = try pool.take()
+        defer { pool.giveBack(connection) }
+        return try HistoryOpening(connection, setup, origin: origin).open()
+      }
+      return PostgresStore(setup, pool, opened, history, origin: origin)
     } catch {
       pool.close()
-      throw (error as? ServerError)?.storeError(setup.name, doing: "open the store") ?? error
+      throw error
     }
+  }
+
+  private func makeSetup() throws -> PostgresSetup {
+    PostgresSetup(try ServerAddress(options.connectionString), options, model)
+  }
+
+  private func inStoreErrors<Result>(_ setup: PostgresSetup, _ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as ServerError {
+      throw error.storeError(setup.name, doing: "open the store")
+    }
+  }
+
+  /// Looks at a store that need not be written. Nil if it has to be.
+  private func present(_ setup: PostgresSetup, _ pool: ServerPool) throws -> Opened? {
+    let connection = try pool.take()
+    defer { pool.giveBack(connection) }
+    guard try StoreMetadata.isPresent(connection, setup) else { return nil }
+    let metadata = try StoreMetadata(connection, setup)
+    let fit = try ModelFit(of: model, to: metadata)
+    guard case .fits(let checksum) = fit, try MigrationNeed(of: model, options.migration, fit, metadata) == nil else {
+      return nil
+    }
+    let refusal = metadata.features.refusalOfWrites(to: setup.name, knowing: .knownWithHistory)
+    let isSameText = TextBytes.areEqual(checksum, model.checksum)
+    // A model that the store had earlier must not replace its newer model.
+    guard try isSameText || refusal != nil || metadata.hasHad(model.checksum) else { return nil }
+    return Opened(generation: StoreGeneration(metadata.migrations, setup), refusalOfWrites: refusal)
+  }
+
+  // MARK: Planning
+
+  /// The plan of the store's migration; nil if it is missing or need not be migrated. Nothing is written.
+  func plan() throws -> MigrationPlan? {
+    let setup = try makeSetup()
+    let connection = try setup.connect(preparesStatements: false)
+    return try inStoreErrors(setup) {
+      try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") { connection in
+        guard try StoreMetadata.isPresent(connection, setup) else { return nil }
+        let metadata = try StoreMetadata(connection, setup)
+        guard let need = try MigrationNeed.told(of: model, options.migration, metadata) else { return nil }
+        return try ServerMigration(need, connection, setup).plan()
+      }
+    }
+  }
+}
+
+// MARK: - Store preparation
+
+/// Creates a store, migrates it, or gives it the current text of its model, in one transaction. Several programs that
+/// start at once do this one after the other.
+struct StorePreparation {
+  private let setup: PostgresSetup
+  private let observer: MigrationObserver?
+
+  init(_ setup: PostgresSetup, _ observer: MigrationObserver?) {
+    self.setup = setup
+    self.observer = observer
+  }
+
+  /// The number of seconds that a program waits for the migration of another one, or for open transactions.
+  private static let longestWait = 600.0
+  /// The time after which a wait for a lock ends, so that those who wait behind it go on, and it begins again.
+  private static let lockTimeout = "5s"
+
+  func run() throws -> PostgresOpening.Opened {
+    let end = ContinuousClock.now + .seconds(Self.longestWait)
+    // Tables change, so statements that were prepared for them must not be used later.
+    let connection = try setup.connect(preparesStatements: false)
+    connection.willSend = setup.options.willPrepare.map { call in { call($0.processID, $1) } }
+    let watch = CancelWatch(observer, connection)
+    defer { withExtendedLifetime(watch) {} }
+    while true {
+      do {
+        return try connection.transaction { try runOnce($0) }
+      } catch let error as ServerError {
+        // Whoever has cancelled the migration has interrupted a statement.
+        if error.state == "57014" { try observer?.check(setup.name) }
+        // A lock that was not to be had in time, or a deadlock with another program's transaction.
+        guard error.state == "55P03" || error.isTransient else { throw error }
+        try observer?.check(setup.name)
+        guard ContinuousClock.now < end else {
+          throw StoreError(
+            .busy, "\(setup.name) has to be migrated, and was held by others, which may be migrating it.",
+            remedy: "Try again later, and end transactions that have been open for long.")
+        }
+      }
+    }
+  }
+
+  private func runOnce(_ connection: ServerConnection) throws -> PostgresOpening.Opened {
+    // Limits that the role has for its usual work must not end a migration.
+    try connection.runAll([
+      "SET LOCAL lock_timeout = '\(Self.lockTimeout)'", "SET LOCAL statement_timeout = 0",
+      "SET LOCAL idle_in_transaction_session_timeout = 0",
+    ])
+    var parameters = ServerParameters()
+    parameters.add(setup.options.schema)
+    try connection.run(
+      ServerStatement("SELECT pg_advisory_xact_lock(hashtextextended('trellis.' || $1, 0))", parameters))
+    guard try StoreMetadata.isPresent(connection, setup) else {
+      try StoreCreation(connection, setup).run()
+      return PostgresOpening.Opened(generation: StoreGeneration("0", setup))
+    }
+    let metadata = try StoreMetadata(connection, setup)
+    let refusal = metadata.features.refusalOfWrites(to: setup.name, knowing: .knownWithHistory)
+    let opened = PostgresOpening.Opened(
+      generation: StoreGeneration(metadata.migrations, setup), refusalOfWrites: refusal)
+    let (model, policy) = (setup.model, setup.options.migration)
+    let fit = try ModelFit(of: model, to: metadata)
+    if let need = try MigrationNeed(of: model, policy, fit, metadata) {
+      if let refusal { throw refusal }
+      let migrations = try ServerMigration(need, connection, setup, observer).run(metadata)
+      return PostgresOpening.Opened(generation: StoreGeneration(migrations, setup))
+    }
+    guard case .fits(let checksum) = fit, !TextBytes.areEqual(checksum, model.checksum), refusal == nil,
+      try !metadata.hasHad(model.checksum)
+    else { return opened }
+    try ServerMigration.replaceText(of: metadata.model(), connection, setup)
+    return opened
   }
 }

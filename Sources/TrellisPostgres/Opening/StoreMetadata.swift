@@ -2,164 +2,145 @@ import Foundation
 import TrellisModel
 import TrellisStorage
 
-/// What the store says of itself, in the table `_trellis`.
-struct StoreMetadata {
+/// What a store says of itself, in the table `_trellis`, and of the models that it had, in the table `_models`.
+struct StoreMetadata: StoredModels {
+  enum Key: String, CaseIterable {
+    case format, model, storage, modelJSON, checksum, compatible, readOnlyCompatible, incompatible
+    /// The number of migrations, so that an open program notices one.
+    case migrations
+  }
+
+  let storeName: String
+  /// The number of migrations that the store has had.
+  let migrations: String
+  let features: StoreFeatures
+  private let values: [String: String]
   private let connection: ServerConnection
-  private let setup: PostgresSetup
+  private let names: SQLNames
 
   /// The version of the tables' format that this version of Trellis makes and understands.
-  private static let format = "1"
+  static let format = "1"
 
-  init(_ connection: ServerConnection, _ setup: PostgresSetup) {
+  /// - Throws: ``ServerError``; ``StoreError`` if this version of Trellis cannot read the store.
+  init(_ connection: ServerConnection, _ setup: PostgresSetup) throws {
+    let (name, names) = (setup.name, setup.layout.names)
     self.connection = connection
-    self.setup = setup
-  }
-
-  private var model: Model { setup.model }
-  private var names: SQLNames { setup.layout.names }
-
-  /// Makes the schema fit the model: creates its tables, or checks that they are the model's.
-  func prepare() throws {
-    if try isPresent(), try fits() { return }
-    try connection.transaction { connection in
-      // Two programs that start at once must not both create the tables.
-      var parameters = ServerParameters()
-      parameters.add(setup.options.schema)
-      try connection.run(
-        ServerStatement("SELECT pg_advisory_xact_lock(hashtextextended('trellis.' || $1, 0))", parameters))
-      if try isPresent() {
-        if try fits() { return }
-        throw StoreError(
-          .otherModel, "\(setup.name) was made with another model.", remedy: "Open it with the model it was made with.")
-      }
-      try create()
-    }
-  }
-
-  // MARK: Reading
-
-  private func isPresent() throws -> Bool {
-    var parameters = ServerParameters()
-    parameters.add(names.metadata)
-    return try connection.run(ServerStatement("SELECT to_regclass($1) IS NOT NULL", parameters)).integer(0, 0) == 1
-  }
-
-  private func values() throws -> [String: String] {
+    self.names = names
+    storeName = name
     let result = try connection.run(ServerStatement("SELECT \"key\", \"value\" FROM \(names.metadata)"))
     var values: [String: String] = [:]
     for row in 0..<result.count { if let key = result.text(row, 0) { values[key] = result.text(row, 1) } }
-    return values
+    self.values = values
+    migrations = values[Key.migrations.rawValue] ?? ""
+    func words(_ key: Key) throws(StoreError) -> Set<String> {
+      let words = (values[key.rawValue] ?? "").split(separator: " ", maxSplits: 1_000).map(String.init)
+      guard StoreFeatures.areWords(words) else { throw Self.damaged(name, "its list of features is no list of words") }
+      return Set(words)
+    }
+    features = StoreFeatures(
+      compatible: try words(.compatible), readOnlyCompatible: try words(.readOnlyCompatible),
+      incompatible: try words(.incompatible))
   }
 
-  /// Whether the stored data is valid for the model as it is.
-  private func fits() throws -> Bool {
-    let values = try values()
-    guard let format = values["format"] else { throw damaged("it does not say which format it has") }
+  /// Whether a schema has a store.
+  static func isPresent(_ connection: ServerConnection, _ setup: PostgresSetup) throws -> Bool {
+    var parameters = ServerParameters()
+    parameters.add(setup.layout.names.metadata)
+    let statement = ServerStatement("SELECT to_regclass($1) IS NOT NULL", parameters)
+    return try connection.run(statement).integer(0, 0) == 1
+  }
+
+  // MARK: Models
+
+  func checksum() throws(StoreError) -> String {
+    guard let format = values[Key.format.rawValue] else { throw damaged("it does not say which format it has") }
     guard format == Self.format else {
       throw StoreError(
-        .newerFormat, "\(setup.name) has the format \(format), which a newer version of Trellis has made.",
+        .newerFormat, "\(storeName) has the format \(format), which a newer version of Trellis has made.",
         remedy: "Update Trellis in this program.")
     }
-    guard let checksum = values["checksum"] else { throw damaged("it does not say what it holds") }
-    return TextBytes.areEqual(checksum, model.checksum)
+    if let refusal = features.refusal(of: storeName) { throw refusal }
+    return try value(.checksum)
   }
 
-  private func damaged(_ reason: String) -> StoreError {
-    StoreError(.damaged, "\(setup.name) is damaged: \(reason).", remedy: "Restore the database from a backup.")
+  func nameAndSignature() throws(StoreError) -> (name: String, signature: String) {
+    (try value(.model), try value(.storage))
   }
 
-  // MARK: Creating
+  func text() throws(StoreError) -> String { try value(.modelJSON) }
 
-  private func create() throws {
-    let schema = SQLName.quoted(setup.options.schema)
+  func hasHad(_ checksum: String) throws(StoreError) -> Bool {
     var parameters = ServerParameters()
-    parameters.add(setup.options.schema)
-    let isThere = try connection.run(
-      ServerStatement("SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", parameters))
-    // A role that may not create schemas can use one that was made for it.
-    if isThere.integer(0, 0) == 0 { try connection.run(ServerStatement("CREATE SCHEMA \(schema)")) }
-    try refuseForeignTables()
-    let own = [
-      "CREATE TABLE \(names.metadata) (\"key\" text COLLATE \"C\" PRIMARY KEY, \"value\" text NOT NULL)",
-      "CREATE TABLE \(names.models) (\"number\" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
-        + "\"checksum\" text NOT NULL UNIQUE, \"version\" text, \"since\" timestamptz, \"json\" text NOT NULL)",
-      "CREATE TABLE \(names.keys) (\"next\" bigint NOT NULL)",
-      "INSERT INTO \(names.keys) VALUES (1)",
-    ]
-    try connection.runAll(own + setup.schema.all)
-    for (key, value) in [
-      ("format", Self.format), ("compatible", StoreFeatures.models), ("readOnlyCompatible", ""), ("incompatible", ""),
-    ] + modelValues {
-      try set(key, value)
-    }
-    try addToLineage()
+    parameters.add(checksum)
+    let statement = ServerStatement("SELECT 1 FROM \(names.models) WHERE \"checksum\" = $1", parameters)
+    return try read(statement).count > 0
   }
 
-  /// A schema with the tables of another program is left as it is.
-  private func refuseForeignTables() throws {
-    let tables = model.entities.filter { $0.parent == nil }.map(\.name) + model.joinTables.map(\.name)
-    var parameters = ServerParameters()
-    parameters.add(setup.options.schema)
-    var list = ServerArray(of: .text)
-    for table in tables + ["_models", "_keys"] { _ = list.append(.text(names.fitted(table))) }
-    parameters.add(list)
-    let found = try connection.run(
-      ServerStatement(
-        "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-          + "WHERE n.nspname = $1 AND c.relname = ANY($2) LIMIT 1", parameters))
-    guard found.count == 0 else {
-      throw StoreError(
-        .foreignFile, "\(setup.name) has a table \(found.text(0, 0) ?? "") of another program.",
-        remedy: "Give the store a schema of its own.")
+  func checksums() throws(StoreError) -> [String] {
+    let result = try read(ServerStatement("SELECT \"checksum\" FROM \(names.models) ORDER BY \"number\""))
+    return (0..<result.count).compactMap { result.text($0, 0) }
+  }
+
+  func newestVersion() throws(StoreError) -> String? {
+    let result = try read(ServerStatement("SELECT \"version\" FROM \(names.models) ORDER BY \"number\" DESC LIMIT 1"))
+    return result.count == 0 ? nil : result.text(0, 0)
+  }
+
+  private func read(_ statement: ServerStatement) throws(StoreError) -> ServerResult {
+    do throws(ServerError) { return try connection.run(statement) } catch {
+      throw error.storeError(storeName, doing: "read which models it had")
     }
   }
 
-  private var modelValues: [(String, String)] {
-    [
-      ("model", model.name), ("storage", model.storageSignature), ("modelJSON", model.description.canonicalJSON()),
-      ("checksum", model.checksum),
-    ]
+  private func value(_ key: Key) throws(StoreError) -> String {
+    guard let value = values[key.rawValue] else { throw damaged("it does not say what it holds") }
+    return value
   }
 
-  private func set(_ key: String, _ value: String) throws {
-    var parameters = ServerParameters()
-    parameters.add(key)
-    parameters.add(value)
-    try connection.run(
-      ServerStatement(
-        "INSERT INTO \(names.metadata) VALUES ($1, $2) ON CONFLICT (\"key\") DO UPDATE SET \"value\" = $2", parameters))
-  }
+  private func damaged(_ reason: String) -> StoreError { Self.damaged(storeName, reason) }
 
-  private func addToLineage() throws {
-    var parameters = ServerParameters()
-    parameters.add(model.checksum)
-    if let version = model.description.version { parameters.add(version) } else { parameters.addNull(as: .text) }
-    parameters.add(model.description.canonicalJSON())
-    try connection.run(
-      ServerStatement(
-        "INSERT INTO \(names.models) (\"checksum\", \"version\", \"since\", \"json\") VALUES ($1, $2, now(), $3) "
-          + "ON CONFLICT (\"checksum\") DO NOTHING", parameters))
+  static func damaged(_ store: String, _ reason: String) -> StoreError {
+    StoreError(.damaged, "\(store) is damaged: \(reason).", remedy: "Restore the database from a backup.")
   }
 }
 
-extension ServerConnection {
-  /// Runs a closure in a transaction, which is rolled back if the closure throws.
-  func transaction<Result>(_ begin: String = "BEGIN", _ body: (ServerConnection) throws -> Result) throws -> Result {
-    try run(ServerStatement(begin))
-    isInTransaction = true
-    defer { isInTransaction = false }
-    do {
-      let result = try body(self)
-      try run(ServerStatement("COMMIT"))
-      return result
-    } catch {
-      _ = try? run(ServerStatement("ROLLBACK"))
-      throw error
-    }
+// MARK: - Metadata writing
+
+/// Statements that write what a store says of itself.
+struct MetadataStatements {
+  private let names: SQLNames
+
+  init(_ names: SQLNames) { self.names = names }
+
+  func set(_ key: StoreMetadata.Key, _ value: String) -> ServerStatement {
+    var parameters = ServerParameters()
+    parameters.add(key.rawValue)
+    parameters.add(value)
+    return ServerStatement(
+      "INSERT INTO \(names.metadata) VALUES ($1, $2) ON CONFLICT (\"key\") DO UPDATE SET \"value\" = $2", parameters)
   }
 
-  /// Runs statements without parameters in one round trip.
-  func runAll(_ texts: [String]) throws(ServerError) {
-    if let failure = try run(texts.map { ServerStatement($0) }).failure { throw failure }
+  /// Makes a model the store's, and the newest of those that it had.
+  ///
+  /// - Parameter steps: the steps that the store does not need any more. Their versions come before the model.
+  func model(_ model: Model, passing steps: [CodedStep]) -> [ServerStatement] {
+    let text = model.description.canonicalJSON()
+    return [
+      set(.model, model.name), set(.storage, model.storageSignature), set(.modelJSON, text),
+      set(.checksum, model.checksum),
+    ] + steps.map { add($0.checksum, version: nil, $0.text, since: "NULL") } + [
+      add(model.checksum, version: model.description.version, text, since: "now()")
+    ]
+  }
+
+  /// Adds a model, unless the store has had it before.
+  private func add(_ checksum: String, version: String?, _ text: String, since: String) -> ServerStatement {
+    var parameters = ServerParameters()
+    parameters.add(checksum)
+    if let version { parameters.add(version) } else { parameters.addNull(as: .text) }
+    parameters.add(text)
+    return ServerStatement(
+      "INSERT INTO \(names.models) (\"checksum\", \"version\", \"since\", \"json\") VALUES ($1, $2, \(since), $3) "
+        + "ON CONFLICT (\"checksum\") DO NOTHING", parameters)
   }
 }

@@ -126,10 +126,34 @@ extension PostgresConnection {
   ) throws {
     let statements = try MemberStatements(layout, relationship)
     guard !owners.isEmpty else { return }
+    if let known = announced.removeValue(forKey: MemberRequest(of: relationship, owners: owners)) {
+      let reader = ServerRowReader(known, layout.tables[statements.destination], base: 1, store: store.name)
+      for row in 0..<known.count {
+        try reader.show(known, row)
+        try body(known.integer(row, 0), reader)
+      }
+      return
+    }
     let statement = ServerStatement(statements.rows, ServerParameters(owners.distinct))
     try readRows(statement, statements.destination, base: 1, isStreamed: owners.count > 100) { reader, result, row in
       try body(result.integer(row, 0), reader)
     }
+  }
+
+  /// Reads all of them in one round trip.
+  package func willReadMembers(_ lists: [MemberRequest]) throws {
+    announced = [:]
+    if lists.isEmpty { return }
+    let statements = try lists.map { list in
+      ServerStatement(try MemberStatements(layout, list.relationship).rows, ServerParameters(list.owners.distinct))
+    }
+    for statement in statements { note(statement) }
+    let results = try reading(doing: "read") { connection in
+      let (results, failure) = try connection.run(statements)
+      if let failure { throw failure }
+      return results
+    }
+    announced = Dictionary(zip(lists, results)) { first, _ in first }
   }
 
   package func memberKeys(

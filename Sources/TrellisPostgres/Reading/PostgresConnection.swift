@@ -6,6 +6,8 @@ package import TrellisStorage
 package final class PostgresConnection: StoreConnection {
   let store: PostgresStore
   package var trace: StatementTrace?
+  /// The answers to what is going to be read next.
+  var announced: [MemberRequest: ServerResult] = [:]
   /// The connection of a snapshot, in a transaction.
   private var held: ServerConnection?
   private var seenTexts: Set<String> = []
@@ -39,7 +41,13 @@ package final class PostgresConnection: StoreConnection {
   func readAll(_ statement: ServerStatement, doing: String = "read", _ body: (ServerResult, Int) throws -> Void) throws
   {
     note(statement)
-    let result = try reading(doing: doing) { try $0.run(statement) }
+    let generation = store.generation
+    let result = try reading(doing: doing) { connection in
+      // A snapshot has asked for the generation at its beginning.
+      isPinned
+        ? try connection.run(statement)
+        : try connection.run(statement, after: generation.statement) { try generation.check($0) }
+    }
     for row in 0..<result.count { try body(result, row) }
   }
 
@@ -49,7 +57,10 @@ package final class PostgresConnection: StoreConnection {
     try reading(doing: doing) { connection in
       var hasPassedRows = false
       do {
-        try connection.stream(statement) { result in
+        let generation = store.generation
+        try connection.stream(
+          statement, after: isPinned ? nil : generation.statement, { try generation.check($0) }
+        ) { result in
           hasPassedRows = true
           for row in 0..<result.count { try body(result, row) }
         }
@@ -79,13 +90,16 @@ package final class PostgresConnection: StoreConnection {
   package func pin() throws {
     guard held == nil else { return }
     let connection = try store.pool.take()
-    do throws(ServerError) {
+    do {
       // The snapshot is taken by the first statement that reads.
-      try connection.runAll(["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SELECT 1"])
+      let begin = ServerStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      let (results, failure) = try connection.run([begin, store.generation.statement])
+      if let failure { throw failure }
+      if let answer = results.last { try store.generation.check(answer) }
     } catch {
       _ = try? connection.run(ServerStatement("ROLLBACK"))
       store.pool.giveBack(connection)
-      throw error.storeError(store.name, doing: "read")
+      throw (error as? ServerError)?.storeError(store.name, doing: "read") ?? error
     }
     connection.isInTransaction = true
     held = connection

@@ -238,7 +238,7 @@ extension PostgresConnection {
 
 extension PropertyPath {
   /// Whether the path leads to a value of the row itself.
-  fileprivate func isOfRow(_ entity: Entity) -> Bool {
+  func isOfRow(_ entity: Entity) -> Bool {
     guard variable == 0 else { return false }
     guard count > 0 else { return true }
     guard let step = onlyStep, entity.properties.indices.contains(step) else { return false }
@@ -251,7 +251,7 @@ extension PropertyPath {
 
 extension PredicateNode {
   /// Whether the node needs the row of the fetched object only.
-  fileprivate func isOfRow(_ entity: Entity) -> Bool {
+  func isOfRow(_ entity: Entity) -> Bool {
     switch self {
     case .predicate(.quantified), .operand(.count), .operand(.computed(.aggregate)), .operand(.computed(.countWhere)),
       .operand(.computed(.member)):

@@ -13,6 +13,7 @@ extension PostgresConnection {
       throw StoreError(
         .internalError, "A save was made while the connection shows one moment.", remedy: "Save after the reads.")
     }
+    if let refusal = store.refusalOfWrites { throw refusal }
     let statements = try SaveStatements(request, setup, store.history)
     if let trace { for step in statements.steps { trace.noteRun(step.statement.text) } }
     return try SaveRun(store, request, statements).run()
@@ -56,10 +57,12 @@ struct SaveRun {
     connection.isInTransaction = true
     defer { connection.isInTransaction = false }
     let begin = ServerStatement("BEGIN")
-    let (results, failure) = try connection.run([begin] + statements.steps.map(\.statement))
+    let (results, failure) = try connection.run(
+      [begin, store.generation.statement] + statements.steps.map(\.statement))
     let answer: Answer
     do {
-      answer = try read(Array(results.dropFirst()), failure)
+      if results.count > 1 { try store.generation.check(results[1]) }
+      answer = try read(Array(results.dropFirst(2)), failure)
     } catch {
       if !connection.isLost { _ = try? connection.run(ServerStatement("ROLLBACK")) }
       throw error

@@ -27,6 +27,8 @@ final class ServerConnection {
   /// The number of round trips, for tests.
   private(set) var roundTrips = 0
   private(set) var isLost = false
+  /// Called before each statement is sent, for tests.
+  var willSend: ((_ connection: ServerConnection, _ statement: String) -> Void)?
   /// Whether something is being read, so that nothing can be sent.
   private var isReading = false
 
@@ -84,6 +86,7 @@ final class ServerConnection {
   ///
   /// - Returns: the number of answers.
   private func send(_ statement: ServerStatement) throws(ServerError) -> Int {
+    willSend?(self, statement.text)
     let parameters = statement.parameters
     guard preparesStatements else {
       let isSent = withPointers(parameters) { count, values, lengths, formats in
@@ -181,15 +184,51 @@ final class ServerConnection {
     return result
   }
 
+  /// Runs one statement after another one that decides whether it may be used, in the same round trip.
+  ///
+  /// - Parameter check: receives the answer to the first statement.
+  func run(
+    _ statement: ServerStatement, after first: ServerStatement, _ check: (ServerResult) throws -> Void
+  ) throws -> ServerResult {
+    let (results, failure) = try run([first, statement])
+    if let answer = results.first { try check(answer) }
+    if let failure { throw failure }
+    guard results.count == 2 else { throw ServerError(message: "the server gave no answer", isLost: true) }
+    return results[1]
+  }
+
   /// Runs one statement and passes each row on as it arrives.
-  func stream(_ statement: ServerStatement, _ body: (ServerResult) throws -> Void) throws {
+  ///
+  /// - Parameters:
+  ///   - first: a statement that is run before, in the same round trip.
+  ///   - check: receives the answer to the first statement.
+  func stream(
+    _ statement: ServerStatement, after first: ServerStatement? = nil,
+    _ check: (ServerResult) throws -> Void = { _ in },
+    _ body: (ServerResult) throws -> Void
+  ) throws {
     try begin()
+    let firstAnswers = try first.map { statement throws(ServerError) in try send(statement) } ?? 0
     let answers = try send(statement)
     guard trellis_PQpipelineSync(handle) == 1 else { throw lost() }
     roundTrips += 1
     var failure: (any Error)?
+    for number in 0..<firstAnswers {
+      if let result = try nextResult(), failure == nil {
+        failure = result.error(isLost: isLost)
+        // The last answer is the one to the statement, those before are about its preparation.
+        if failure == nil, number == firstAnswers - 1 {
+          do { try check(result) } catch {
+            failure = error
+            cancel()
+          }
+        }
+      }
+      try endAnswer()
+    }
+    if failure is ServerError, let first { forget(first) }
     if answers == 2 {
-      if let result = try nextResult(), let error = result.error(isLost: isLost) { failure = error }
+      if let result = try nextResult(), let error = result.error(isLost: isLost), failure == nil { failure = error }
       try endAnswer()
     }
     _ = trellis_PQsetSingleRowMode(handle)
@@ -272,9 +311,23 @@ final class ServerConnection {
   }
 
   /// Asks the server to end what it does.
-  func cancel() {
-    guard let cancel = trellis_PQgetCancel(handle) else { return }
-    defer { trellis_PQfreeCancel(cancel) }
+  func cancel() { cancellation()?.send() }
+
+  /// The means to ask the server, from any thread, to end what it does.
+  func cancellation() -> ServerCancellation? { trellis_PQgetCancel(handle).map(ServerCancellation.init) }
+}
+
+/// Asks a server to end what it does for a connection.
+///
+/// `@unchecked` is sound because libpq's function for it may be called from any thread, and the object does not change.
+final class ServerCancellation: @unchecked Sendable {
+  private let cancel: OpaquePointer
+
+  init(_ cancel: OpaquePointer) { self.cancel = cancel }
+
+  deinit { trellis_PQfreeCancel(cancel) }
+
+  func send() {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
       _ = trellis_PQcancel(cancel, message.baseAddress, 256)
     }

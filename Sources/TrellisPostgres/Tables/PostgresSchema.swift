@@ -19,10 +19,26 @@ struct PostgresSchema {
   let model: Model
   let names: SQLNames
 
-  /// A statement with the names that it creates.
+  /// A key, an index or a foreign key of a table.
   struct Part {
+    enum Kind: String { case primaryKey, unique, index, foreignKey }
+
+    let kind: Kind
+    /// The name within the server's limit, not quoted.
     let name: String
+    /// The table and its columns, in the model's terms.
+    let table: String
+    let columns: [String]
+    /// The order of each column of an index, in the bits of the server's catalog: 1 is descending, 2 is null first.
+    var orders: [Int] = []
+    /// The table that a foreign key refers to.
+    var target: String?
+    /// The condition of a unique key of a child entity.
+    var condition: String?
     let statement: String
+
+    /// Whether the part is a constraint; otherwise it is an index only.
+    var isConstraint: Bool { kind != .index }
   }
 
   /// Every statement, in the order in which they can run: the tables, then keys and indexes, then foreign keys.
@@ -30,15 +46,35 @@ struct PostgresSchema {
   /// - Complexity: linear in the size of the model.
   var all: [String] {
     let roots = model.entities.filter { $0.parent == nil }
-    return roots.map(table) + model.joinTables.map(joinTable) + IndexPlan(model).all.map { index($0).statement }
-      + model.joinTables.map { reversedIndex($0).statement } + roots.flatMap(foreignKeys).map(\.statement)
-      + model.joinTables.flatMap(foreignKeys).map(\.statement)
+    return roots.map(table) + model.joinTables.map(joinTable)
+      + parts.filter { $0.kind != .primaryKey }.map(\.statement)
+  }
+
+  /// The keys, indexes and foreign keys of all tables, in the order in which they can be made.
+  var parts: [Part] {
+    let roots = model.entities.filter { $0.parent == nil }
+    return roots.map { primaryKey($0.name, ["_id"]) }
+      + model.joinTables.map { primaryKey($0.name, [$0.first.column, $0.partnerColumn]) }
+      + IndexPlan(model).all.map(index) + model.joinTables.map(reversedIndex) + roots.flatMap(foreignKeys)
+      + model.joinTables.flatMap(foreignKeys)
+  }
+
+  // MARK: Primary keys
+
+  /// Named by the model's table, so that the name can follow the table's.
+  private func primaryKey(_ table: String, _ columns: [String]) -> Part {
+    let name = "_key.\(table)"
+    let list = columns.map(names.column).joined(separator: ", ")
+    return Part(
+      kind: .primaryKey, name: names.fitted(name), table: table, columns: columns,
+      statement: "ALTER TABLE \(names.table(table)) ADD CONSTRAINT \(names.identifier(name)) PRIMARY KEY (\(list))")
   }
 
   // MARK: Tables
 
   func table(_ root: Entity) -> String {
-    var lines = ["\(SQLName.id) bigint PRIMARY KEY", "\(SQLName.version) bigint NOT NULL"]
+    let key = names.identifier("_key.\(root.name)")
+    var lines = ["\(SQLName.id) bigint CONSTRAINT \(key) PRIMARY KEY", "\(SQLName.version) bigint NOT NULL"]
     if root.isInHierarchy { lines.append("\(SQLName.entity) text COLLATE \"C\" NOT NULL") }
     lines += columns(of: root).map(definition)
     return "CREATE TABLE \(names.table(root.name)) (\n  \(lines.joined(separator: ",\n  "))\n)"
@@ -82,7 +118,7 @@ struct PostgresSchema {
     for column in [table.first.orderColumn, table.second?.orderColumn] {
       if let column { lines.append("\(names.column(column)) bigint") }
     }
-    lines.append("PRIMARY KEY (\(first), \(partner))")
+    lines.append("CONSTRAINT \(names.identifier("_key.\(table.name)")) PRIMARY KEY (\(first), \(partner))")
     return "CREATE TABLE \(names.table(table.name)) (\n  \(lines.joined(separator: ",\n  "))\n)"
   }
 
@@ -90,18 +126,17 @@ struct PostgresSchema {
 
   /// A foreign key is checked at the end of each statement, unless a save defers it.
   private func foreignKey(_ name: String, _ table: String, _ column: String, to entity: Int) -> Part {
-    let target = names.table(model.entities[model.entities[entity].root].name)
+    let target = model.entities[model.entities[entity].root].name
     return Part(
-      name: names.fitted(name),
-      statement: "ALTER TABLE \(table) ADD CONSTRAINT \(names.identifier(name)) FOREIGN KEY (\(column)) "
-        + "REFERENCES \(target) (\(SQLName.id)) DEFERRABLE")
+      kind: .foreignKey, name: names.fitted(name), table: table, columns: [column], target: target,
+      statement: "ALTER TABLE \(names.table(table)) ADD CONSTRAINT \(names.identifier(name)) FOREIGN KEY "
+        + "(\(names.column(column))) REFERENCES \(names.table(target)) (\(SQLName.id)) DEFERRABLE")
   }
 
   func foreignKeys(_ root: Entity) -> [Part] {
     columns(of: root).compactMap { column in
       guard let target = column.target else { return nil }
-      return foreignKey(
-        Self.foreignKeyName(root, column), names.table(root.name), names.column(column.name), to: target)
+      return foreignKey(Self.foreignKeyName(root, column), root.name, column.name, to: target)
     }
   }
 
@@ -109,14 +144,9 @@ struct PostgresSchema {
 
   func foreignKeys(_ table: JoinTable) -> [Part] {
     // Under every delete rule, a pair is deleted with either of its rows.
-    [
-      foreignKey(
-        "_target.\(table.name).\(table.first.column)", names.table(table.name), names.column(table.first.column),
-        to: table.first.entity),
-      foreignKey(
-        "_target.\(table.name).\(table.partnerColumn)", names.table(table.name), names.column(table.partnerColumn),
-        to: table.partnerEntity),
-    ]
+    [(table.first.column, table.first.entity), (table.partnerColumn, table.partnerEntity)].map { column, entity in
+      foreignKey("_target.\(table.name).\(column)", table.name, column, to: entity)
+    }
   }
 
   // MARK: Indexes
@@ -127,36 +157,41 @@ struct PostgresSchema {
     let root = model.entities[index.root]
     let table = names.table(root.name)
     let name = names.identifier(index.name)
-    let statement: String
     if index.isUnique {
       let columns = index.columns.map { names.column($0.name) }
       let ending = "DEFERRABLE INITIALLY DEFERRED"
-      if let condition = index.condition {
-        let list = columns.map { "\($0) WITH =" }.joined(separator: ", ")
-        statement =
-          "ALTER TABLE \(table) ADD CONSTRAINT \(name) EXCLUDE USING btree (\(list)) WHERE (\(condition)) \(ending)"
-      } else {
-        statement = "ALTER TABLE \(table) ADD CONSTRAINT \(name) UNIQUE (\(columns.joined(separator: ", "))) \(ending)"
-      }
-    } else {
-      let required = Set(columns(of: root).filter(\.isRequired).map(\.name))
-      let list = index.columns.map { column in
-        // Null comes first, as in every sort.
-        let nulls = required.contains(column.name) ? "" : column.isDescending ? " NULLS LAST" : " NULLS FIRST"
-        return names.column(column.name) + (column.isDescending ? " DESC" : "") + nulls
-      }
-      statement = "CREATE INDEX \(name) ON \(table) (\(list.joined(separator: ", ")))"
+      let rule =
+        index.condition.map { condition in
+          "EXCLUDE USING btree (\(columns.map { "\($0) WITH =" }.joined(separator: ", "))) WHERE (\(condition))"
+        } ?? "UNIQUE (\(columns.joined(separator: ", ")))"
+      return Part(
+        kind: .unique, name: names.fitted(index.name), table: root.name, columns: index.columns.map(\.name),
+        condition: index.condition, statement: "ALTER TABLE \(table) ADD CONSTRAINT \(name) \(rule) \(ending)")
     }
-    return Part(name: names.fitted(index.name), statement: statement)
+    let required = Set(columns(of: root).filter(\.isRequired).map(\.name))
+    let list = index.columns.map { column in
+      // Null comes first, as in every sort.
+      let nulls = required.contains(column.name) ? "" : column.isDescending ? " NULLS LAST" : " NULLS FIRST"
+      return names.column(column.name) + (column.isDescending ? " DESC" : "") + nulls
+    }
+    let orders = index.columns.map { column in
+      // The server's own order has null last, and first if it is descending.
+      let isNullFirst = required.contains(column.name) == column.isDescending
+      return (column.isDescending ? 1 : 0) + (isNullFirst ? 2 : 0)
+    }
+    return Part(
+      kind: .index, name: names.fitted(index.name), table: root.name, columns: index.columns.map(\.name),
+      orders: orders, statement: "CREATE INDEX \(name) ON \(table) (\(list.joined(separator: ", ")))")
   }
 
   /// The index that finds pairs from the second end.
   func reversedIndex(_ table: JoinTable) -> Part {
     let name = JoinNames.reversedIndex(table)
-    let columns = "\(names.column(table.partnerColumn)), \(names.column(table.first.column))"
+    let columns = [table.partnerColumn, table.first.column]
+    let list = columns.map(names.column).joined(separator: ", ")
     return Part(
-      name: names.fitted(name),
-      statement: "CREATE INDEX \(names.identifier(name)) ON \(names.table(table.name)) (\(columns))")
+      kind: .index, name: names.fitted(name), table: table.name, columns: columns, orders: [0, 0],
+      statement: "CREATE INDEX \(names.identifier(name)) ON \(names.table(table.name)) (\(list))")
   }
 
   // MARK: Limits

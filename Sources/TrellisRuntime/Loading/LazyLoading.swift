@@ -517,6 +517,9 @@ extension ObjectGraph {
   ///
   /// - Throws: ``StoreError`` if the store fails; the objects themselves are loaded then.
   func prefetch(_ paths: [PropertyPath], for objects: [ManagedObject]) throws {
+    let announced = paths.count > 1 ? membersToLoad(paths, of: objects) : []
+    if announced.count > 1 { try connection().willReadMembers(announced) }
+    defer { if announced.count > 1 { try? connection().willReadMembers([]) } }
     for path in paths {
       var objects = objects
       for (number, property) in path.steps.enumerated() {
@@ -529,9 +532,29 @@ extension ObjectGraph {
     }
   }
 
+  /// The members that the first steps of paths load with their rows, so that a store can read them together.
+  private func membersToLoad(_ paths: [PropertyPath], of objects: [ManagedObject]) -> [MemberRequest] {
+    var requests: [MemberRequest] = []
+    for path in paths {
+      guard let property = path.steps.first, let entity = objects.first.map(info),
+        entity.relationships.indices.contains(property), let relationship = entity.relationships[property],
+        relationship.isToMany, !relationship.isTransient
+      else { continue }
+      let owners = ownersToLoad(relationship, of: objects)
+      guard !owners.isEmpty, !relationship.isJoined || owners.count < Self.manyOwners else { continue }
+      let request = MemberRequest(of: relationship.number, owners: owners.map(\._key))
+      if !requests.contains(request) { requests.append(request) }
+    }
+    return requests
+  }
+
+  private func ownersToLoad(_ relationship: Relationship, of objects: [ManagedObject]) -> [ManagedObject] {
+    objects.filter { $0.phase == .persistent && !list(of: $0, relationship).isLoaded }
+  }
+
   private func load(_ relationship: Relationship, of objects: [ManagedObject]) throws {
     if relationship.isToMany {
-      let owners = objects.filter { $0.phase == .persistent && !list(of: $0, relationship).isLoaded }
+      let owners = ownersToLoad(relationship, of: objects)
       if !owners.isEmpty { try loadMembers(of: owners, relationship) }
     }
     let missing = try partnerKeys(relationship, of: objects) { !map.contains($0) }

@@ -265,6 +265,8 @@ package final class LoggingConnection: StoreConnection {
     }
   }
 
+  package func willReadMembers(_ lists: [MemberRequest]) throws { try connection.willReadMembers(lists) }
+
   package func members(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
   ) throws {

@@ -113,6 +113,14 @@ public protocol StoreConnection: AnyObject {
   /// The default implementation calls that function; a store that is faster if it need not sort should.
   func scatteredMembers(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void) throws
+  /// Announces members that are going to be read next, list by list: each by ``scatteredMembers(of:owners:_:)`` with the
+  /// same owners in the same order. A store behind a network can read all of them in one round trip. An empty array says
+  /// that no more of them will be read.
+  ///
+  /// The default implementation does nothing.
+  ///
+  /// - Throws: ``StoreError``.
+  func willReadMembers(_ lists: [MemberRequest]) throws
   /// Reads the same members, but only their keys and positions (0 if the relationship is unordered).
   func memberKeys(
     of relationship: RelationshipNumber, owners: [Int64],
@@ -211,6 +219,8 @@ extension StoreConnection {
     try members(of: relationship, owners: owners, body)
   }
 
+  public func willReadMembers(_ lists: [MemberRequest]) throws {}
+
   public func levels(
     of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
     _ body: (_ level: Int, RowReader) throws -> Void
@@ -292,6 +302,20 @@ public struct RelationshipNumber: Hashable, Comparable, Sendable {
   /// Orders relationships by entity, and those of one entity by property.
   public static func < (left: RelationshipNumber, right: RelationshipNumber) -> Bool {
     (left.entity, left.property) < (right.entity, right.property)
+  }
+}
+
+/// The members of a relationship, for some owners.
+public struct MemberRequest: Hashable, Sendable {
+  /// The relationship.
+  public var relationship: RelationshipNumber
+  /// The keys of the owners.
+  public var owners: [Int64]
+
+  /// Creates the request for the members of some owners.
+  public init(of relationship: RelationshipNumber, owners: [Int64]) {
+    self.relationship = relationship
+    self.owners = owners
   }
 }
 

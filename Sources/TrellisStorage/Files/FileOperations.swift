@@ -271,8 +271,8 @@ package struct StoreFeatures: Hashable, Sendable {
   package static let history = "history"
   /// The features that this version of Trellis knows of every kind of store.
   package static let known = StoreFeatures(compatible: [models])
-  /// The features that this version of Trellis knows of SQLite files.
-  package static let knownOfSQLite = StoreFeatures(compatible: [models], readOnlyCompatible: [history])
+  /// The features that this version of Trellis knows of stores that may have a history.
+  package static let knownWithHistory = StoreFeatures(compatible: [models], readOnlyCompatible: [history])
 
   package var isEmpty: Bool { compatible.isEmpty && readOnlyCompatible.isEmpty && incompatible.isEmpty }
 

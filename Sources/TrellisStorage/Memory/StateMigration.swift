@@ -46,10 +46,15 @@ package struct StateMigration {
   package func plan(
     allowsLoss: Bool, steps: [CodedStep] = [], countsBreaches: Bool = false
   ) throws -> MigrationPlan {
-    let counts = MemoryMigrationCounts(
+    try MigrationPlan(
+      migration, counts: try counts(countsBreaches: countsBreaches), allowsLoss: allowsLoss, steps: steps)
+  }
+
+  /// - Parameter countsBreaches: whether rows that break new bounds are counted, which only a reader of the plan needs.
+  package func counts(countsBreaches: Bool) throws -> any MigrationCounts {
+    MemoryMigrationCounts(
       migration: migration, snapshot: snapshot, lostPairs: pairs.mapValues(\.lost), duplicates: try duplicates(),
       breaches: countsBreaches ? try breaches() : nil, blanks: blanks)
-    return try MigrationPlan(migration, counts: counts, allowsLoss: allowsLoss, steps: steps)
   }
 
   /// The values that each new unique key would hold for several rows.

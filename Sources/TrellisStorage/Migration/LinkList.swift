@@ -1,20 +1,20 @@
-import TrellisModel
+package import TrellisModel
 
 /// The stored links of a model: each relationship together with its inverse, once.
-struct LinkList: Sendable {
+package struct LinkList: Sendable {
   /// A relationship that is stored, with its inverse.
-  struct Link: Sendable {
+  package struct Link: Sendable {
     /// The end that holds the link: the to-one with a column, or the first end of a join table.
-    let first: Relationship
+    package let first: Relationship
     /// The other end; nil for a one-way relationship. The same as ``first`` if the relationship is its own inverse.
-    let second: Relationship?
+    package let second: Relationship?
 
     /// Whether each pair is stored in both directions.
-    var isSymmetric: Bool { first.isOwnInverse }
+    package var isSymmetric: Bool { first.isOwnInverse }
     /// Whether the rows of the first end's objects hold the link.
-    var isColumn: Bool { first.isColumn }
+    package var isColumn: Bool { first.isColumn }
     /// The join table; nil if the link is in a column.
-    var joinTable: Int? { if case .joinTable(let table, _) = first.home { table } else { nil } }
+    package var joinTable: Int? { if case .joinTable(let table, _) = first.home { table } else { nil } }
     /// Whether the first end's list of partners has an order.
     var isFirstOrdered: Bool { first.isOrdered }
     /// Whether the second end's list of partners has an order of its own. A relationship that is its own inverse has the
@@ -22,7 +22,7 @@ struct LinkList: Sendable {
     var isSecondOrdered: Bool { !isSymmetric && second?.isOrdered ?? false }
   }
 
-  let all: [Link]
+  package let all: [Link]
   private let numbers: [RelationshipNumber: Int]
 
   /// - Complexity: linear in the number of relationships.
@@ -49,7 +49,7 @@ struct LinkList: Sendable {
   }
 
   /// The link of a relationship, and whether the relationship is its second end; nil for a transient one.
-  func link(of relationship: Relationship) -> (number: Int, isSecond: Bool)? {
+  package func link(of relationship: Relationship) -> (number: Int, isSecond: Bool)? {
     guard
       let number = numbers[RelationshipNumber(entity: relationship.entity, property: relationship.index)]
     else { return nil }

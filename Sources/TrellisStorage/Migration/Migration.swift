@@ -8,7 +8,7 @@ package final class Migration: Sendable {
   /// The move of each stored entity's own rows; nil for an abstract entity and for rows that are deleted.
   package let rows: [RowMove?]
   /// The moves of links, by the number of the current model's link.
-  let links: [LinkMove]
+  package let links: [LinkMove]
   /// The conversions of values.
   package let conversions: [ValueConversion]
   /// The expressions that fill values.
@@ -18,10 +18,10 @@ package final class Migration: Sendable {
   /// What the stored model has and the current one does not account for, or consents to lose.
   package let losses: [Loss]
   /// The unique keys that the stored rows may violate.
-  let newKeys: [NewKey]
+  package let newKeys: [NewKey]
   /// The rules that stored data may break.
   package let newBounds: [NewBound]
-  let storedLinks: LinkList
+  package let storedLinks: LinkList
   let currentLinks: LinkList
 
   package var stored: Model { match.stored }
@@ -105,16 +105,16 @@ package struct StoredColumn: Hashable, Sendable {
 }
 
 /// The move of the pairs of stored links to a link of the current model.
-struct LinkMove: Sendable {
+package struct LinkMove: Sendable {
   /// A stored link whose pairs become pairs of the current link.
-  struct Source: Hashable, Sendable {
+  package struct Source: Hashable, Sendable {
     /// The number of the stored link.
-    let link: Int
+    package let link: Int
     /// Whether the first end of the stored link is the second end of the current one.
-    let isReversed: Bool
+    package let isReversed: Bool
   }
 
-  enum Way: Hashable, Sendable {
+  package enum Way: Hashable, Sendable {
     /// The link is new.
     case new
     /// Columns or pairs are copied as they are.
@@ -123,9 +123,9 @@ struct LinkMove: Sendable {
     case collected
   }
 
-  let link: LinkList.Link
-  let sources: [Source]
-  let way: Way
+  package let link: LinkList.Link
+  package let sources: [Source]
+  package let way: Way
   /// Whether objects of the first end, or of the second, may have more stored partners than the current model allows.
   let mayReduceFirst: Bool
   let mayReduceSecond: Bool

@@ -3,20 +3,25 @@ import TrellisModel
 /// A unique key of the current model that stored rows may violate.
 package struct NewKey: Hashable, Sendable {
   /// The current entity that declares the key.
-  let entity: Int
+  package let entity: Int
   /// The numbers of the properties, and of their columns in the entity.
   let properties: [Int]
-  let columns: [Int]
+  package let columns: [Int]
 
   /// The stored values that a key would hold for several rows.
   package struct Duplicates: Hashable, Sendable {
     /// The number of such values.
-    var count = 0
+    package var count = 0
     /// The keys of the rows with the first of these values, at most ``shownValues`` times ``shownRows``.
-    var rows: [[Int64]] = []
+    package var rows: [[Int64]] = []
 
-    static let shownValues = 5
-    static let shownRows = 4
+    package static let shownValues = 5
+    package static let shownRows = 4
+
+    package init(count: Int = 0, rows: [[Int64]] = []) {
+      self.count = count
+      self.rows = rows
+    }
   }
 
   /// The unique keys that are not known to hold for the stored rows.

@@ -55,7 +55,7 @@ struct FileMigration {
     let database = try Database(path: path, options: options)
     try database.execute("BEGIN", doing: "read what the file is")
     defer { try? database.execute("ROLLBACK", doing: "read what the file is") }
-    guard let need = try Metadata.need(of: model, options.migration, tellsBounds: true, in: database) else {
+    guard let need = try MigrationNeed.told(of: model, options.migration, try Metadata.models(of: database)) else {
       return nil
     }
     try checkTables(of: need.migration.stored, database)
@@ -96,7 +96,7 @@ struct FileMigration {
   }
 
   private func plan(
-    _ need: Metadata.Need, _ statements: MigrationStatements, countsBreaches: Bool = false, _ database: Database
+    _ need: MigrationNeed, _ statements: MigrationStatements, countsBreaches: Bool = false, _ database: Database
   ) throws(StoreError) -> MigrationPlan {
     let migration = need.migration
     let collection = PairCollection(database: database, statements: statements)
@@ -118,7 +118,7 @@ struct FileMigration {
     }
   }
 
-  private func migrate(_ need: Metadata.Need, _ database: Database) throws(StoreError) {
+  private func migrate(_ need: MigrationNeed, _ database: Database) throws(StoreError) {
     let migration = need.migration
     try checkTables(of: migration.stored, database)
     let statements = MigrationStatements(migration, now: QueryClock.now)
@@ -155,7 +155,7 @@ struct FileMigration {
   ///
   /// - Returns: the unique indexes that steps have to make possible. Until then, others stand in for them.
   private func change(
-    _ need: Metadata.Need, _ statements: MigrationStatements, _ sizes: TableSizes, _ watch: MigrationWatch?,
+    _ need: MigrationNeed, _ statements: MigrationStatements, _ sizes: TableSizes, _ watch: MigrationWatch?,
     _ database: Database
   ) throws(StoreError) -> [IndexChanges.Created] {
     let migration = need.migration

@@ -104,27 +104,18 @@ enum Metadata {
     SQLiteErrors.damaged(path, "its list of features is no list of words")
   }
 
-  /// How a file's model relates to the program's.
-  enum Fit {
-    /// The stored data is valid for the program's model as it is. The checksum is that of the file's model.
-    case fits(checksum: String)
-    case differs(Migration)
+  /// What the file says of its models.
+  static func models(of database: Database) throws(StoreError) -> FileModels {
+    FileModels(database: database, head: try head(of: database))
   }
 
   /// - Throws: ``StoreError`` if the file is damaged, or of a newer version of Trellis.
-  static func fit(of model: Model, in database: Database) throws(StoreError) -> Fit {
-    try fit(of: model, try head(of: database), in: database)
+  static func fit(of model: Model, in database: Database) throws(StoreError) -> ModelFit {
+    try ModelFit(of: model, to: try models(of: database))
   }
 
-  static func fit(of model: Model, _ head: Head, in database: Database) throws(StoreError) -> Fit {
-    let checksum = try readableChecksum(head, in: database)
-    if TextBytes.areEqual(checksum, model.checksum) { return .fits(checksum: checksum) }
-    return try compare(checksum, model, head, in: database)
-  }
-
-  /// The checksum of the file's model, if this version of Trellis can read the file. The same model has the same layout,
-  /// so usually only the checksum has to be read.
-  private static func readableChecksum(_ head: Head, in database: Database) throws(StoreError) -> String {
+  /// The checksum of the file's model, if this version of Trellis can read the file.
+  fileprivate static func readableChecksum(_ head: Head, in database: Database) throws(StoreError) -> String {
     guard case .integer(let format)? = head.format, format > 0 else {
       throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
     }
@@ -135,45 +126,18 @@ enum Metadata {
     return checksum
   }
 
-  private static func compare(
-    _ checksum: String, _ model: Model, _ head: Head, in database: Database
-  ) throws(StoreError) -> Fit {
-    let (name, signature) = try nameAndSignature(in: database)
-    let current = model.storageSignature
-    let isSameLayout = TextBytes.areEqual(signature, current)
-    guard TextBytes.areEqual(name, model.name) else {
-      throw isSameLayout
-        ? otherName(name, model.name, database.path)
-        : otherModel(Model.differences(from: signature, to: current), database.path)
-    }
-    // A model that the file had earlier must not replace its newer model.
-    let isFormerModel = head.hasModels ? try ModelLineage.contains(model.checksum, in: database) : false
-    if isFormerModel && !isSameLayout { throw try newerModel(database) }
-    let migration = Migration(from: try storedModel(checksum, in: database), to: model)
-    if migration.isIdentity { return .fits(checksum: checksum) }
-    if isFormerModel { throw try newerModel(database) }
-    return .differs(migration)
+  /// The text of the model that the file was written with.
+  fileprivate static func modelText(in database: Database) throws(StoreError) -> String {
+    guard case .text(let text)? = try value(keys.whole, in: database) else { throw saysNothing(database.path) }
+    return text
   }
 
   /// The model that the file was written with.
   static func storedModel(in database: Database) throws(StoreError) -> Model {
-    try storedModel(readableChecksum(head(of: database), in: database), in: database)
+    try models(of: database).model()
   }
 
-  private static func storedModel(_ checksum: String, in database: Database) throws(StoreError) -> Model {
-    guard case .text(let text)? = try value(keys.whole, in: database) else { throw saysNothing(database.path) }
-    return try StoredModelReading.model(text, checksum: checksum, of: database.path)
-  }
-
-  private static func newerModel(_ database: Database) throws(StoreError) -> StoreError {
-    let version = try database.text("SELECT \"version\" FROM \(SQLName.models) ORDER BY \"number\" DESC LIMIT 1")
-    return StoreError(
-      .newerModel,
-      "\(database.path) has been migrated from this program's model to a newer one"
-        + "\(version.map { ", version \($0)" } ?? "").", remedy: "Update this program, or open a copy from before.")
-  }
-
-  private static func nameAndSignature(in database: Database) throws(StoreError) -> (String, String) {
+  fileprivate static func nameAndSignature(in database: Database) throws(StoreError) -> (String, String) {
     guard case .text(let name)? = try value(keys.name, in: database),
       case .text(let signature)? = try value(keys.signature, in: database)
     else { throw saysNothing(database.path) }
@@ -184,56 +148,12 @@ enum Metadata {
     SQLiteErrors.damaged(path, "it does not say what it holds")
   }
 
-  /// Models that have the same storage layout by accident must not open each other's files. A model that gets another
-  /// name keeps its former name in the model file.
-  private static func otherName(_ found: String, _ name: String, _ path: String) -> StoreError {
-    StoreError(
-      .otherModel, "\(path) holds the objects of the model \(found), and not of \(name), though both are stored alike.",
-      remedy: "Open it with \(found), or write \"model\": \"\(found)\" in the model file if it is the same model.")
-  }
-
-  /// What a file needs before a program can use it.
-  struct Need {
-    let migration: Migration
-    let steps: [CodedStep]
-
-    /// Whether nothing in the file has to change.
-    var isIdentity: Bool { steps.isEmpty && migration.isIdentity }
-  }
-
-  /// - Parameter tellsBounds: whether a file that can be used as it is, but whose rows may break rules, needs something.
   /// - Returns: nil if the file can be used as it is.
   static func need(
-    of model: Model, _ policy: MigrationPolicy, tellsBounds: Bool = false, in database: Database
-  ) throws(StoreError) -> Need? {
-    let head = try head(of: database)
-    let fit = try fit(of: model, head, in: database)
-    if let need = try need(of: model, policy, head, fit, in: database) { return need }
-    guard tellsBounds, case .fits(let checksum) = fit, !TextBytes.areEqual(checksum, model.checksum) else { return nil }
-    if head.hasModels, try ModelLineage.contains(model.checksum, in: database) { return nil }
-    let migration = Migration(from: try storedModel(checksum, in: database), to: model)
-    return migration.newBounds.isEmpty ? nil : Need(migration: migration, steps: [])
-  }
-
-  static func need(
-    of model: Model, _ policy: MigrationPolicy, _ head: Head, _ fit: Fit, in database: Database
-  ) throws(StoreError) -> Need? {
-    let former: [String]
-    switch fit {
-    case .fits(let checksum):
-      // Data may have to change even if it is stored as before.
-      if policy.steps.isEmpty || TextBytes.areEqual(checksum, model.checksum) { return nil }
-      former = head.hasModels ? try ModelLineage.all(in: database).map(\.checksum) : []
-      if former.contains(model.checksum) { return nil }
-      let steps = try policy.steps(for: checksum, former: former, to: model)
-      if steps.isEmpty { return nil }
-      return Need(migration: Migration(from: try storedModel(checksum, in: database), to: model), steps: steps)
-    case .differs(let migration):
-      if policy.steps.isEmpty { return Need(migration: migration, steps: []) }
-      former = head.hasModels ? try ModelLineage.all(in: database).map(\.checksum) : []
-      let steps = try policy.steps(for: migration.stored.checksum, former: former, to: model)
-      return Need(migration: migration, steps: steps)
-    }
+    of model: Model, _ policy: MigrationPolicy, in database: Database
+  ) throws(StoreError) -> MigrationNeed? {
+    let models = try models(of: database)
+    return try MigrationNeed(of: model, policy, try ModelFit(of: model, to: models), models)
   }
 
   // MARK: The current model
@@ -259,14 +179,8 @@ enum Metadata {
       return false
     }
     guard case .text(let checksum)? = try value(keys.checksum, in: database) else { throw saysNothing(database.path) }
-    let stored = try storedModel(checksum, in: database)
+    let stored = try StoredModelReading.model(try modelText(in: database), checksum: checksum, of: database.path)
     return HistoryPlan(stored).signature == history && Migration(from: stored, to: model).isIdentity
-  }
-
-  private static func otherModel(_ differences: [String], _ path: String) -> StoreError {
-    StoreError(
-      .otherModel, "\(path) was made with another model: \(differences.joined(separator: "; ")).",
-      remedy: "Open it with the model it was made with.")
   }
 
   // MARK: Keys
@@ -386,6 +300,36 @@ extension Database {
     guard let start = trellis_sqlite3_column_text(statement, column) else { return nil }
     let count = Int(trellis_sqlite3_column_bytes(statement, column))
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+}
+
+// MARK: - File models
+
+/// What a file says of the models that it has and had.
+struct FileModels: StoredModels {
+  let database: Database
+  let head: Metadata.Head
+
+  var storeName: String { database.path }
+
+  func checksum() throws(StoreError) -> String { try Metadata.readableChecksum(head, in: database) }
+
+  func nameAndSignature() throws(StoreError) -> (name: String, signature: String) {
+    try Metadata.nameAndSignature(in: database)
+  }
+
+  func text() throws(StoreError) -> String { try Metadata.modelText(in: database) }
+
+  func hasHad(_ checksum: String) throws(StoreError) -> Bool {
+    head.hasModels ? try ModelLineage.contains(checksum, in: database) : false
+  }
+
+  func checksums() throws(StoreError) -> [String] {
+    head.hasModels ? try ModelLineage.all(in: database).map(\.checksum) : []
+  }
+
+  func newestVersion() throws(StoreError) -> String? {
+    try database.text("SELECT \"version\" FROM \(SQLName.models) ORDER BY \"number\" DESC LIMIT 1")
   }
 }
 

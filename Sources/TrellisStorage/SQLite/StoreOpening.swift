@@ -158,12 +158,13 @@ struct StoreOpening {
     // Until the file is known to fit, closing must not checkpoint the write-ahead log that a crashed program has left.
     // An own log, which is empty, must be removed when the file is closed.
     if hasLog { _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
-    let head = try Metadata.head(of: database)
-    let fit = try Metadata.fit(of: model, head, in: database)
-    guard case .fits(let checksum) = fit,
-      try Metadata.need(of: model, options.migration, head, fit, in: database) == nil
-    else { return .formerModel(head.features.refusalOfWrites(to: path, knowing: .knownOfSQLite)) }
-    if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path, knowing: .knownOfSQLite) {
+    let models = try Metadata.models(of: database)
+    let head = models.head
+    let fit = try ModelFit(of: model, to: models)
+    guard case .fits(let checksum) = fit, try MigrationNeed(of: model, options.migration, fit, models) == nil else {
+      return .formerModel(head.features.refusalOfWrites(to: path, knowing: .knownWithHistory))
+    }
+    if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path, knowing: .knownWithHistory) {
       return .onlyReadable(refusal)
     }
     let isSameModel = TextBytes.areEqual(checksum, model.checksum)

@@ -74,9 +74,10 @@ struct StoreContents: Equatable {
     }
   }
 
-  // MARK: SQLite
+  // MARK: Stores
 
-  init(_ store: any Store, _ database: Database, _ model: Model) throws {
+  /// - Parameter pairs: reads the pairs of a join table.
+  init(_ store: any Store, _ model: Model, pairs: (JoinTable) throws -> [PlainPair]) throws {
     self.init(model)
     let connection = try store.connect()
     for root in model.entities where root.parent == nil {
@@ -87,7 +88,7 @@ struct StoreContents: Equatable {
       }
     }
     for table in model.joinTables {
-      for pair in try database.pairs(of: table) { add(pair, of: table, model) }
+      for pair in try pairs(table) { add(pair, of: table, model) }
     }
   }
 }
@@ -102,7 +103,7 @@ extension StoredValue {
 }
 
 extension Database {
-  fileprivate func pairs(of table: JoinTable) throws -> [PlainPair] {
+  func pairs(of table: JoinTable) throws -> [PlainPair] {
     let places = [table.first.orderColumn, table.second?.orderColumn].map { $0.map(SQLName.quoted) ?? "NULL" }
     let columns = [table.first.column, table.partnerColumn].map(SQLName.quoted) + places
     return try numbers("SELECT \(columns.joined(separator: ", ")) FROM \(SQLName.quoted(table.name))", 4).map {

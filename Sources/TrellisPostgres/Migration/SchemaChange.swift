@@ -1,0 +1,109 @@
+import TrellisModel
+import TrellisStorage
+
+/// The statements that turn the stored tables into the current ones, in the order in which they run. Rows that were read
+/// into memory are written between ``tables`` and ``parts``.
+struct SchemaChange {
+  /// Drops, changes and creates tables.
+  private(set) var tables: [String] = []
+  /// Makes keys, indexes and foreign keys.
+  private(set) var parts: [String] = []
+
+  private let names: SQLNames
+
+  init(_ changes: TableChanges, _ parts: PartChanges, _ current: PostgresSchema) {
+    names = current.names
+    let kept = changes.kept.sorted { $0.key < $1.key }.map(\.value)
+    let keptPairs = changes.keptPairs.sorted { $0.key < $1.key }.map(\.value)
+    tables += parts.dropForeignKeys + parts.dropOthers
+    tables += changes.droppedPairs.map { "DROP TABLE \(names.table($0.name))" }
+    tables += changes.droppedRoots.map { "DROP TABLE \(names.table($0.name))" }
+    for table in kept { removeRows(table) }
+    renameTables(kept.map { ($0.origin.name, $0.root.name) } + keptPairs.map { ($0.origin.name, $0.table.name) })
+    for table in kept { change(table) }
+    for pairs in keptPairs {
+      tables += pairs.dropped.map { "ALTER TABLE \(names.table(pairs.table.name)) DROP COLUMN \(names.column($0))" }
+      renameColumns(pairs.table.name, pairs.renames)
+    }
+    tables += parts.rename(names)
+    tables += changes.writtenRoots.map(current.table) + changes.writtenPairs.map(current.joinTable)
+    self.parts = parts.made.map(\.statement)
+  }
+
+  private func literals(_ entities: [String]) -> String { entities.map(SQLName.literal).joined(separator: ", ") }
+
+  /// Removes what has no place any more, while tables have their stored names.
+  private mutating func removeRows(_ table: KeptTable) {
+    let name = names.table(table.origin.name)
+    if !table.removed.isEmpty {
+      tables.append("DELETE FROM \(name) WHERE \(SQLName.entity) IN (\(literals(table.removed)))")
+    }
+    for clearing in table.clearings {
+      let rows = table.origin.isInHierarchy ? " WHERE \(SQLName.entity) IN (\(literals(clearing.entities)))" : ""
+      tables.append("UPDATE \(name) SET \(names.column(clearing.column)) = NULL\(rows)")
+    }
+  }
+
+  /// By way of third names, because names may be swapped.
+  private mutating func renameTables(_ all: [(from: String, to: String)]) {
+    let renames = all.filter { $0.from != $0.to }
+    for (number, rename) in renames.enumerated() {
+      tables.append("ALTER TABLE \(names.table(rename.from)) RENAME TO \(names.identifier("_name.\(number)"))")
+    }
+    for (number, rename) in renames.enumerated() {
+      tables.append("ALTER TABLE \(names.table("_name.\(number)")) RENAME TO \(names.identifier(rename.to))")
+    }
+  }
+
+  private mutating func renameColumns(_ table: String, _ renames: [(from: String, to: String)]) {
+    for (number, rename) in renames.enumerated() {
+      tables.append(
+        "ALTER TABLE \(names.table(table)) RENAME COLUMN \(names.column(rename.from)) TO \"_name.\(number)\"")
+    }
+    for (number, rename) in renames.enumerated() {
+      tables.append("ALTER TABLE \(names.table(table)) RENAME COLUMN \"_name.\(number)\" TO \(names.column(rename.to))")
+    }
+  }
+
+  private mutating func change(_ table: KeptTable) {
+    let name = names.table(table.root.name)
+    func alter(_ change: String) { tables.append("ALTER TABLE \(name) \(change)") }
+    for column in table.dropped { alter("DROP COLUMN \(names.column(column.name))") }
+    renameColumns(table.root.name, table.renames)
+    for column in table.optional { alter("ALTER COLUMN \(names.column(column)) DROP NOT NULL") }
+    for column in table.widened {
+      alter("ALTER COLUMN \(names.column(column.name)) TYPE \(PostgresSchema.typeName(column.type))")
+    }
+    if let entity = table.onlyEntity {
+      // A constant is kept in the catalog, so that no row is written.
+      alter("ADD COLUMN \(SQLName.entity) text COLLATE \"C\" NOT NULL DEFAULT \(SQLName.literal(entity))")
+      alter("ALTER COLUMN \(SQLName.entity) DROP DEFAULT")
+    }
+    if !table.entityNames.isEmpty {
+      let cases = table.entityNames.map { "WHEN \(SQLName.literal($0.from)) THEN \(SQLName.literal($0.to))" }
+      tables.append(
+        "UPDATE \(name) SET \(SQLName.entity) = CASE \(SQLName.entity) \(cases.joined(separator: " ")) END "
+          + "WHERE \(SQLName.entity) IN (\(literals(table.entityNames.map(\.from))))")
+    }
+    for addition in table.added {
+      let column = names.column(addition.column.name)
+      let type = PostgresSchema.typeName(addition.column.type)
+      if let value = addition.value {
+        let required = addition.column.isRequired ? " NOT NULL" : ""
+        alter("ADD COLUMN \(column) \(type)\(required) DEFAULT \(value)")
+        alter("ALTER COLUMN \(column) DROP DEFAULT")
+      } else {
+        alter("ADD COLUMN \(column) \(type)")
+      }
+      for (entity, value) in addition.values {
+        tables.append(
+          "UPDATE \(name) SET \(column) = \(value) WHERE \(SQLName.entity) = \(SQLName.literal(entity))")
+      }
+    }
+    for (column, literal) in table.fillings {
+      let column = names.column(column)
+      tables.append("UPDATE \(name) SET \(column) = \(literal) WHERE \(column) IS NULL")
+    }
+    for column in table.required { alter("ALTER COLUMN \(names.column(column)) SET NOT NULL") }
+  }
+}

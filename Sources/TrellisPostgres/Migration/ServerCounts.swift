@@ -1,0 +1,135 @@
+import TrellisModel
+import TrellisStorage
+
+/// The counts of a store on a server for the plan of its migration: by statements what these can count, and the rest by
+/// what has been read into memory.
+struct ServerCounts: MigrationCounts {
+  let connection: ServerConnection
+  let migration: Migration
+  /// The tables of the stored model.
+  let stored: PostgresSetup
+  let changes: TableChanges
+  /// The counts of what is in memory; nil if nothing has to be.
+  let inMemory: (any MigrationCounts)?
+
+  private var model: Model { migration.stored }
+  private var names: SQLNames { stored.layout.names }
+
+  func rows(of entity: Int) throws -> Int { try count(entity, []) }
+
+  func missing(column: Int, in entity: Int) throws -> Int { try count(entity, ["\(name(column, entity)) IS NULL"]) }
+
+  func lost(_ loss: Loss) throws -> Int {
+    var count = 0
+    for owner in loss.owners {
+      switch loss.subject {
+      case .rows: count += try rows(of: owner)
+      case .values(let number):
+        guard let column = model.entities[loss.entity].properties[number].column else { continue }
+        count += try self.count(owner, ["\(name(column, owner)) IS NOT NULL"])
+      case .pairs(let number): count += try pairs(number, of: owner, with: loss.partners)
+      }
+    }
+    return count
+  }
+
+  func duplicates(of key: NewKey) throws -> NewKey.Duplicates {
+    let root = migration.current.entities[key.entity].root
+    guard changes.kept[root] != nil, let selection = values(of: key) else {
+      return try inMemory?.duplicates(of: key) ?? NewKey.Duplicates()
+    }
+    let columns = key.columns.indices.map { "v\($0)" }
+    let result = try connection.run(
+      ServerStatement(
+        "SELECT (array_agg(k ORDER BY k))[1:\(NewKey.Duplicates.shownRows)]::text, count(*) OVER () FROM (\(selection)) "
+          + "AS r(k, \(columns.joined(separator: ", "))) WHERE "
+          + "\(columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) "
+          + "GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1 ORDER BY min(k) "
+          + "LIMIT \(NewKey.Duplicates.shownValues)"))
+    var duplicates = NewKey.Duplicates(count: result.count == 0 ? 0 : Int(result.integer(0, 1)))
+    for row in 0..<result.count {
+      let list = (result.text(row, 0) ?? "").dropFirst().dropLast()
+      duplicates.rows.append(list.split(separator: ",").compactMap { Int64($0) })
+    }
+    return duplicates
+  }
+
+  func misfits(_ source: StoredColumn, in entity: Int) throws -> Int { try inMemory?.misfits(source, in: entity) ?? 0 }
+
+  func blanks(column: Int, of move: RowMove) throws -> Int { try inMemory?.blanks(column: column, of: move) ?? 0 }
+
+  func lostPairs(of link: Int) throws -> Int { try inMemory?.lostPairs(of: link) ?? 0 }
+
+  func breaches(of bound: Int) throws -> Int? { try inMemory?.breaches(of: bound) }
+
+  // MARK: Statements
+
+  /// Selects the keys of rows, and their values of a unique key; nil if statements cannot tell a value.
+  private func values(of key: NewKey) -> String? {
+    var selections: [String] = []
+    for move in migration.rows.compactMap(\.self)
+    where migration.current.isEntity(move.entity, within: key.entity) {
+      var columns = [SQLName.id]
+      for column in key.columns {
+        switch move.columns[column] {
+        case .stored(let source) where source.conversion == nil && source.missing == .null:
+          columns.append(name(source.column, move.origin))
+        case .new(.null): columns.append("NULL")
+        case .stored, .new, .partner, .place: return nil
+        }
+      }
+      let condition = own(move.origin).map { " WHERE \($0)" } ?? ""
+      selections.append("SELECT \(columns.joined(separator: ", ")) FROM \(table(move.origin))\(condition)")
+    }
+    return selections.isEmpty ? nil : selections.joined(separator: " UNION ALL ")
+  }
+
+  private func table(_ entity: Int) -> String { stored.layout.tables[entity].name }
+
+  private func name(_ column: Int, _ entity: Int) -> String {
+    stored.layout.column(column, of: entity) ?? "NULL"
+  }
+
+  /// The condition for the rows of exactly this entity; nil if the table has no others.
+  private func own(_ entity: Int) -> String? {
+    let entity = model.entities[entity]
+    return entity.isInHierarchy ? "\(SQLName.entity) = \(SQLName.literal(entity.name))" : nil
+  }
+
+  private func count(_ entity: Int, _ conditions: [String]) throws -> Int {
+    let terms = [own(entity)].compactMap(\.self) + conditions
+    return try number(of: table(entity), terms)
+  }
+
+  private func number(of source: String, _ terms: [String]) throws -> Int {
+    let condition = terms.isEmpty ? "" : " WHERE \(terms.joined(separator: " AND "))"
+    return Int(try connection.run(ServerStatement("SELECT count(*) FROM \(source)\(condition)")).integer(0, 0))
+  }
+
+  /// The pairs of a relationship that the rows of an entity have with rows of others.
+  private func pairs(_ number: Int, of entity: Int, with partners: [Int]) throws -> Int {
+    guard let relationship = model.entities[entity].properties[number].relationship,
+      let (link, isSecond) = migration.storedLinks.link(of: relationship)
+    else { return 0 }
+    let first = migration.storedLinks.all[link].first
+    let (source, owner, partner): (String, String, String)
+    switch first.home {
+    case .joinTable(let number, _):
+      let table = model.joinTables[number]
+      (source, owner, partner) = (
+        names.table(table.name), names.column(table.first.column), names.column(table.partnerColumn)
+      )
+    case .column(let column, _):
+      (source, owner, partner) = (table(first.entity), SQLName.id, name(column, first.entity))
+    case .inverseColumn, .transient: return 0
+    }
+    let (own, other) = isSecond ? (partner, owner) : (owner, partner)
+    let others = partners.map { "p.\(other) IN \(keys(of: $0))" }.joined(separator: " OR ")
+    return try self.number(of: "\(source) AS p", ["p.\(own) IN \(keys(of: entity))", "(\(others))"])
+  }
+
+  private func keys(of entity: Int) -> String {
+    let condition = own(entity).map { " WHERE \($0)" } ?? ""
+    return "(SELECT \(SQLName.id) FROM \(table(entity))\(condition))"
+  }
+}

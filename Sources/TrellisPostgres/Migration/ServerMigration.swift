@@ -1,0 +1,260 @@
+import Foundation
+import TrellisModel
+import TrellisStorage
+
+/// Migrates a store to a model, within a transaction: either everything is done, or the schema is as it was.
+///
+/// A table whose rows stay is changed by statements. All others are read into memory, migrated as a document is, and
+/// written again, so the memory of the program limits their size. Both make one list of statements (``SchemaChange``).
+struct ServerMigration {
+  private let need: MigrationNeed
+  private let connection: ServerConnection
+  /// The tables of the current model, and of the store's.
+  private let setup: PostgresSetup
+  private let stored: PostgresSetup
+  private let observer: MigrationObserver?
+  private let now = QueryClock.now
+
+  init(
+    _ need: MigrationNeed, _ connection: ServerConnection, _ setup: PostgresSetup, _ observer: MigrationObserver? = nil
+  ) {
+    self.need = need
+    self.connection = connection
+    self.setup = setup
+    self.observer = observer
+    stored = PostgresSetup(setup.address, setup.options, need.migration.stored)
+  }
+
+  private var policy: MigrationPolicy { setup.options.migration }
+  private var names: SQLNames { setup.layout.names }
+
+  private func check() throws(StoreError) { try observer?.check(setup.name) }
+
+  // MARK: Planning
+
+  /// The plan of the migration; nil if the store need not be migrated. Nothing is written.
+  func plan() throws -> MigrationPlan? {
+    try checkTables(try SchemaFacts(connection, schema: setup.options.schema))
+    let changes = TableChanges(need.migration, stored.schema, setup.schema, now: now)
+    let states = try read(changes, needsAll: !need.migration.newBounds.isEmpty)
+    let plan = try plan(changes, states, countsBreaches: true)
+    return plan.steps.isEmpty && need.isIdentity ? nil : plan
+  }
+
+  private func plan(
+    _ changes: TableChanges, _ states: StateMigration?, countsBreaches: Bool = false
+  ) throws -> MigrationPlan {
+    let counts = ServerCounts(
+      connection: connection, migration: need.migration, stored: stored, changes: changes,
+      inMemory: try states?.counts(countsBreaches: countsBreaches))
+    return try MigrationPlan(
+      need.migration, counts: counts, allowsLoss: policy.mode == .losing, steps: need.steps)
+  }
+
+  // MARK: Migrating
+
+  /// - Returns: the number of migrations that the store has had with this one.
+  /// - Throws: ``ServerError``; ``StoreError``.
+  func run(_ metadata: StoreMetadata) throws -> String {
+    // From here on no program reads or writes the store.
+    try connection.run(ServerStatement("LOCK TABLE \(names.metadata) IN ACCESS EXCLUSIVE MODE"))
+    let found = try SchemaFacts(connection, schema: setup.options.schema)
+    try checkTables(found)
+    var changes = TableChanges(need.migration, stored.schema, setup.schema, now: now)
+    try lockTables(changes)
+    // The steps of this program must not make objects with keys that another one reserves meanwhile.
+    let keys = ServerStatement("SELECT \"next\" FROM \(names.keys)\(need.steps.isEmpty ? "" : " FOR UPDATE")")
+    let nextKey = try connection.run(keys).integer(0, 0)
+    let states = try read(changes, needsAll: !need.steps.isEmpty)
+    try plan(changes, states).check(policy, setup.name)
+    var migrated = try states?.migrated(Layout(setup.model), of: setup.name, mayRepeat: !need.steps.isEmpty)
+    var statements: [ServerStatement] = []
+    if !need.steps.isEmpty, let states, let state = migrated {
+      let after = try states.run(
+        need.steps, on: (state, nextKey), Layout(setup.model), policy, of: setup.name, check: check)
+      for root in changes.kept.keys where !state.hasSameRows(as: after.state, of: root) { changes.write(root: root) }
+      for table in changes.keptPairs.keys where !state.hasSamePairs(as: after.state, of: table) {
+        changes.write(pairs: table)
+      }
+      var parameters = ServerParameters()
+      parameters.add(after.nextKey)
+      statements.append(ServerStatement("UPDATE \(names.keys) SET \"next\" = greatest(\"next\", $1)", parameters))
+      migrated = after.state
+    }
+    let work = try change(changes, found, migrated)
+    let isCounted = !need.migration.isIdentity
+    let migrations = String((Int64(metadata.migrations) ?? 0) + (isCounted ? 1 : 0))
+    let writing = MetadataStatements(names)
+    statements += writing.model(setup.model, passing: need.steps) + [writing.set(.migrations, migrations)]
+    try connection.runAll(statements)
+    try checkResult()
+    observer?.finish(work)
+    try check()
+    return migrations
+  }
+
+  /// Gives a store the text of a model that leaves everything stored as it is, and the indexes that it declares.
+  static func replaceText(
+    of stored: Model, _ connection: ServerConnection, _ setup: PostgresSetup
+  ) throws {
+    let former = PostgresSchema(model: stored, names: setup.layout.names)
+    let changes = TableChanges(Migration(from: stored, to: setup.model), former, setup.schema, now: QueryClock.now)
+    let found = try SchemaFacts(connection, schema: setup.options.schema)
+    let parts = PartChanges(changes, former, setup.schema, found)
+    let change = SchemaChange(changes, parts, setup.schema)
+    try connection.runAll(
+      (change.tables + change.parts).map { ServerStatement($0) }
+        + MetadataStatements(setup.layout.names).model(setup.model, passing: []))
+  }
+
+  /// Takes the tables, so that nobody writes to them, and nobody reads those that change.
+  private func lockTables(_ changes: TableChanges) throws {
+    let staying =
+      changes.kept.values.filter(\.isUntouched).map(\.origin.name)
+      + changes.keptPairs.values.filter(\.isUntouched).map(\.origin.name)
+    let all =
+      need.migration.stored.entities.filter { $0.parent == nil }.map(\.name)
+      + need.migration.stored.joinTables.map(\.name)
+    func lock(_ tables: [String], _ mode: String) throws {
+      if tables.isEmpty { return }
+      let list = tables.sorted().map(names.table).joined(separator: ", ")
+      try connection.run(ServerStatement("LOCK TABLE \(list) IN \(mode) MODE"))
+    }
+    try lock(all.filter { !staying.contains($0) }, "ACCESS EXCLUSIVE")
+    try lock(staying, "SHARE ROW EXCLUSIVE")
+  }
+
+  /// Reads what has to be in memory; nil if nothing has to be.
+  private func read(_ changes: TableChanges, needsAll: Bool) throws -> StateMigration? {
+    let needed = NeededTables(changes, needsAll: needsAll)
+    if needed.isEmpty && !needsAll { return nil }
+    var reading = StateReading(connection, stored, check: check)
+    for root in needed.roots.sorted() { try reading.read(need.migration.stored.entities[root]) }
+    for table in needed.pairs.sorted() { try reading.read(need.migration.stored.joinTables[table]) }
+    return StateMigration(need.migration, of: reading.snapshot, now: now)
+  }
+
+  /// - Returns: the whole work, in the units of the observer.
+  private func change(_ changes: TableChanges, _ found: SchemaFacts, _ state: MemoryState?) throws -> Double {
+    let parts = PartChanges(changes, stored.schema, setup.schema, found)
+    let change = SchemaChange(changes, parts, setup.schema)
+    let rows = changes.writtenRoots.reduce(0) { $0 + (state?.tables[$1.index].count ?? 0) }
+    // Indexes take about half as long as rows.
+    let work = Double(rows) * 1.5 + Double(change.tables.count + change.parts.count)
+    observer?.begin(total: work)
+    try run(change.tables)
+    if let state {
+      let writing = StateWriting(connection, setup, state) { count throws(StoreError) in
+        observer?.finish(Double(count))
+        try check()
+      }
+      for root in changes.writtenRoots { try writing.write(root) }
+      for table in changes.writtenPairs { try writing.write(table) }
+    }
+    try run(change.parts)
+    return work
+  }
+
+  private func run(_ statements: [String]) throws {
+    for statement in statements {
+      try check()
+      do throws(ServerError) {
+        try connection.run(ServerStatement(statement))
+      } catch {
+        throw refusal(error) ?? error
+      }
+      observer?.finish(1)
+    }
+  }
+
+  // MARK: Checks
+
+  /// The reason for a failure that the model or other programs have.
+  private func refusal(_ error: ServerError) -> StoreError? {
+    switch error.state {
+    case "2BP01":
+      return StoreError(
+        .damaged,
+        "\(setup.name) is not migrated: something that another program has made depends on its tables: \(error.message). "
+          + "Nothing was changed.", remedy: "Drop the view or rule, and make it again after the migration.")
+    case "23503":
+      return StoreError(
+        .danglingReference,
+        "The migration of \(setup.name) would leave a row of \(error.table) that refers to a deleted one; nothing was changed.",
+        remedy: "Set or delete what refers to an object before a step deletes it.")
+    case "23505", "23P01":
+      guard let index = IndexPlan(setup.model).all.first(where: { names.fitted($0.name) == error.constraint }) else {
+        return nil
+      }
+      let entity = setup.model.entities[index.entity]
+      let properties = index.properties.map { entity.properties[$0].name }
+      return StoreError(
+        .notUnique,
+        "\(setup.name) cannot be migrated: \(entity.name).\(properties.joined(separator: ", ")) is unique in this model, and "
+          + "a value is stored more than once.",
+        remedy: "Nothing was changed. Make the values unique with the former program, or unite the rows in a step.",
+        entity: entity.name, properties: properties)
+    default: return nil
+    }
+  }
+
+  /// Before the migration, the schema must have the tables of its own model, and none that the current model adds.
+  private func checkTables(_ found: SchemaFacts) throws(StoreError) {
+    let expected = SchemaFacts(stored.schema)
+    if let table = found.differingTable(from: expected) {
+      throw strange("its table \(table) is not as its model has it")
+    }
+    let added = SchemaFacts(setup.schema)
+    for name in found.tables.keys.sorted() where added.tables[name] != nil && expected.tables[name] == nil {
+      throw strange("it has a table \(name), which its model does not have")
+    }
+    for name in found.parts.keys.sorted() where added.parts[name] != nil && expected.parts[name] == nil {
+      throw strange("it has a key or an index \(name), which its model does not have")
+    }
+  }
+
+  private func strange(_ reason: String) -> StoreError {
+    StoreError(
+      .damaged, "\(setup.name) is not migrated: \(reason). Nothing was changed.",
+      remedy: "Undo what another program has changed in the schema, or restore it from a backup.")
+  }
+
+  /// After the migration, the schema must have the structure of a new one.
+  private func checkResult() throws {
+    let found = try SchemaFacts(connection, schema: setup.options.schema)
+    let expected = SchemaFacts(setup.schema)
+    guard let name = found.differingTable(from: expected) ?? found.differingPart(from: expected) else { return }
+    throw StoreError(
+      .internalError, "The migration of \(setup.name) would not make \(name) as the model has it; nothing was changed.",
+      remedy: "Report this as a mistake in Trellis, with both models.")
+  }
+}
+
+// MARK: - Changes by steps
+
+extension MemoryState {
+  /// Whether a table has the very same rows in another state. A row that a step has written is another one, whatever its
+  /// values.
+  fileprivate func hasSameRows(as other: MemoryState, of root: Int) -> Bool {
+    guard tables[root].count == other.tables[root].count else { return false }
+    var isSame = true
+    tables[root].forEach { key, row in
+      isSame = other.row(root, key) === row
+      return isSame
+    }
+    return isSame
+  }
+
+  fileprivate func hasSamePairs(as other: MemoryState, of table: Int) -> Bool {
+    var (mine, others): ([SaveRequest.Pairs.Pair], [SaveRequest.Pairs.Pair]) = ([], [])
+    forEachPair(of: table) { pair in
+      mine.append(pair)
+      return true
+    }
+    other.forEachPair(of: table) { pair in
+      others.append(pair)
+      return true
+    }
+    return mine == others
+  }
+}

@@ -1,0 +1,289 @@
+import TrellisModel
+import TrellisStorage
+
+/// A stored table of a root entity that stays, with new names and other columns. Its rows are not written again, unless
+/// they get a value that is not the same for all of them.
+struct KeptTable {
+  /// The stored root entity.
+  let origin: Entity
+  /// The current root entity.
+  let root: Entity
+  /// The names of stored entities whose rows are deleted.
+  var removed: [String] = []
+  /// The new names of columns, by the stored name.
+  var renames: [(from: String, to: String)] = []
+  var dropped: [TableColumn] = []
+  var added: [Addition] = []
+  /// Stored columns whose values the rows of these stored entities lose.
+  var clearings: [(column: String, entities: [String])] = []
+  /// The values of rows that have none, by the current column.
+  var fillings: [(column: String, literal: String)] = []
+  /// Current columns that become required, or optional.
+  var required: [String] = []
+  var optional: [String] = []
+  /// Current columns that get a larger integer type.
+  var widened: [TableColumn] = []
+  /// The new names of entities, by the stored name.
+  var entityNames: [(from: String, to: String)] = []
+  /// The name of the entity that all rows get, if the table becomes one of a hierarchy.
+  var onlyEntity: String?
+
+  struct Addition {
+    let column: TableColumn
+    /// An expression for the value of all rows; nil for null.
+    var value: String?
+    /// Expressions for the values of some rows, by the current entity.
+    var values: [(entity: String, value: String)] = []
+  }
+
+  /// The current name of a stored column; nil if it is dropped.
+  func name(of column: String) -> String? {
+    if dropped.contains(where: { $0.name == column }) { return nil }
+    return renames.first { $0.from == column }?.to ?? column
+  }
+
+  /// Whether the table stays exactly as it is, apart from keys and indexes.
+  var isUntouched: Bool {
+    origin.name == root.name && removed.isEmpty && renames.isEmpty && dropped.isEmpty && added.isEmpty
+      && clearings.isEmpty && fillings.isEmpty && required.isEmpty && optional.isEmpty && widened.isEmpty
+      && entityNames.isEmpty && onlyEntity == nil
+  }
+}
+
+/// A stored join table that stays, with new names.
+struct KeptPairs {
+  let origin: JoinTable
+  let table: JoinTable
+  let renames: [(from: String, to: String)]
+  let dropped: [String]
+
+  func name(of column: String) -> String? {
+    dropped.contains(column) ? nil : renames.first { $0.from == column }?.to ?? column
+  }
+
+  var isUntouched: Bool { origin.name == table.name && renames.isEmpty && dropped.isEmpty }
+}
+
+// MARK: - Table changes
+
+/// Decides for each table whether it can stay. All others are read into memory, migrated there, and written again.
+struct TableChanges {
+  let migration: Migration
+  /// The tables that stay, by the current root entity.
+  private(set) var kept: [Int: KeptTable] = [:]
+  /// The join tables that stay, by the number of the current one.
+  private(set) var keptPairs: [Int: KeptPairs] = [:]
+
+  init(_ migration: Migration, _ stored: PostgresSchema, _ current: PostgresSchema, now: Int64) {
+    self.migration = migration
+    for root in migration.current.entities where root.parent == nil {
+      let check = KeptTableCheck(migration: migration, oldSchema: stored, newSchema: current, root: root, now: now)
+      if let table = check.keptTable() { kept[root.index] = table }
+    }
+    var taken: Set<Int> = []
+    for (number, move) in migration.links.enumerated() {
+      guard let table = move.link.joinTable, move.way == .copied, let source = move.sources.first, !source.isReversed,
+        let origin = migration.storedLinks.all[source.link].joinTable, taken.insert(origin).inserted
+      else { continue }
+      keptPairs[table] = Self.pairs(migration, number, origin, table)
+    }
+  }
+
+  private static func pairs(_ migration: Migration, _ link: Int, _ origin: Int, _ table: Int) -> KeptPairs {
+    let (old, new) = (migration.stored.joinTables[origin], migration.current.joinTables[table])
+    var renames: [(from: String, to: String)] = []
+    var dropped: [String] = []
+    let columns = [
+      (old.first.column, new.first.column), (old.partnerColumn, new.partnerColumn),
+      (old.first.orderColumn, new.first.orderColumn), (old.second?.orderColumn, new.second?.orderColumn),
+    ]
+    for case (let from?, let to) in columns {
+      guard let to else {
+        dropped.append(from)
+        continue
+      }
+      if from != to { renames.append((from, to)) }
+    }
+    return KeptPairs(origin: old, table: new, renames: renames, dropped: dropped)
+  }
+
+  /// Whether nothing has to be read into memory.
+  var isAllKept: Bool {
+    migration.current.entities.allSatisfy { $0.parent != nil || kept[$0.index] != nil }
+      && migration.current.joinTables.allSatisfy { keptPairs[$0.index] != nil }
+  }
+
+  /// The current root entities whose tables are written. A new one has no rows, unless steps make some.
+  var writtenRoots: [Entity] {
+    migration.current.entities.filter { $0.parent == nil && kept[$0.index] == nil }
+  }
+
+  var writtenPairs: [JoinTable] { migration.current.joinTables.filter { keptPairs[$0.index] == nil } }
+
+  /// The stored root entities and join tables that do not stay.
+  var droppedRoots: [Entity] {
+    let origins = Set(kept.values.map(\.origin.index))
+    return migration.stored.entities.filter { $0.parent == nil && !origins.contains($0.index) }
+  }
+
+  var droppedPairs: [JoinTable] {
+    let origins = Set(keptPairs.values.map(\.origin.index))
+    return migration.stored.joinTables.filter { !origins.contains($0.index) }
+  }
+
+  /// Has a table written that could stay, because steps have changed its rows.
+  mutating func write(root: Int) { kept[root] = nil }
+  mutating func write(pairs table: Int) { keptPairs[table] = nil }
+}
+
+/// Finds out whether a stored table can become the table of a current root entity.
+private struct KeptTableCheck {
+  let migration: Migration
+  let oldSchema: PostgresSchema
+  let newSchema: PostgresSchema
+  let root: Entity
+  let now: Int64
+
+  private var stored: Model { migration.stored }
+  private var current: Model { migration.current }
+
+  func keptTable() -> KeptTable? {
+    guard let origin = migration.match.origins[root.index].map({ stored.entities[$0] }), origin.parent == nil,
+      !origin.isInHierarchy || root.isInHierarchy
+    else { return nil }
+    // All rows of the stored table that stay become rows of this one, and no others do.
+    let all = migration.rows.compactMap(\.self)
+    let moves = all.filter { current.entities[$0.entity].root == root.index }
+    let movesOfTable = all.filter { stored.entities[$0.origin].root == origin.index }
+    guard moves.count == movesOfTable.count, Set(moves.map(\.origin)) == Set(movesOfTable.map(\.origin)) else {
+      return nil
+    }
+    let moved = Set(moves.map(\.origin))
+    let removed = origin.subtree.filter { !stored.entities[$0].isAbstract && !moved.contains($0) }
+    guard removed.isEmpty || origin.isInHierarchy else { return nil }
+    var table = KeptTable(origin: origin, root: root)
+    table.removed = removed.map { stored.entities[$0].name }
+    if root.isInHierarchy && !origin.isInHierarchy {
+      guard moves.count == 1, let move = moves.first else { return nil }
+      table.onlyEntity = current.entities[move.entity].name
+    } else if root.isInHierarchy {
+      for move in moves {
+        let (from, to) = (stored.entities[move.origin].name, current.entities[move.entity].name)
+        if from != to { table.entityNames.append((from, to)) }
+      }
+    }
+    return addColumns(moves, to: &table) ? table : nil
+  }
+
+  // MARK: Columns
+
+  /// - Returns: whether the columns can be changed in place.
+  private func addColumns(_ moves: [RowMove], to table: inout KeptTable) -> Bool {
+    var left = Dictionary(oldSchema.columns(of: table.origin).map { ($0.name, $0) }) { first, _ in first }
+    for column in newSchema.columns(of: root) {
+      let uses = moves.compactMap { move -> (move: RowMove, source: ColumnSource)? in
+        let entity = current.entities[move.entity]
+        return entity.columns.firstIndex { $0.name == column.name }.map { (move, move.columns[$0]) }
+      }
+      var names: Set<String> = []
+      for use in uses {
+        switch use.source {
+        case .stored(let source): names.insert(stored.entities[use.move.origin].columns[source.column].name)
+        case .new: break
+        case .partner, .place: return false
+        }
+      }
+      if let name = names.first {
+        guard names.count == 1, let old = left.removeValue(forKey: name),
+          keep(old, as: column, uses, moves, in: &table)
+        else { return false }
+      } else {
+        guard let addition = addition(column, uses, moves) else { return false }
+        table.added.append(addition)
+        // In an empty table no row lacks a value; the plan asks about others.
+        if column.isRequired && addition.value == nil { table.required.append(column.name) }
+      }
+    }
+    table.dropped = left.values.sorted { $0.name < $1.name }
+    return true
+  }
+
+  /// Keeps a stored column under the name of a current one.
+  private func keep(
+    _ old: TableColumn, as column: TableColumn, _ uses: [(move: RowMove, source: ColumnSource)], _ moves: [RowMove],
+    in table: inout KeptTable
+  ) -> Bool {
+    var users: Set<Int> = []
+    for use in uses {
+      switch use.source {
+      case .stored(let source):
+        // Data is always in the row, so it need not come there.
+        guard source.conversion == nil else { return false }
+        users.insert(use.move.origin)
+        guard source.missing != .null, source.missing != .unanswered else { continue }
+        guard let literal = literal(source.missing, column.type), !root.isInHierarchy || uses.count == moves.count
+        else {
+          return false
+        }
+        if !table.fillings.contains(where: { $0.column == column.name && $0.literal == literal }) {
+          if table.fillings.contains(where: { $0.column == column.name }) { return false }
+          table.fillings.append((column.name, literal))
+        }
+      case .new(let filling): if filling != .null { return false }
+      case .partner, .place: return false
+      }
+    }
+    // Other rows of the table may have values that have no place any more.
+    let losers = moves.filter { move in
+      !users.contains(move.origin) && stored.entities[move.origin].columns.contains { $0.name == old.name }
+    }
+    if !losers.isEmpty { table.clearings.append((old.name, losers.map { stored.entities[$0.origin].name })) }
+    if old.type != column.type {
+      guard Self.widens(old.type, to: column.type) else { return false }
+      table.widened.append(column)
+    }
+    if old.name != column.name { table.renames.append((old.name, column.name)) }
+    if old.isRequired && !column.isRequired { table.optional.append(column.name) }
+    if !old.isRequired && column.isRequired { table.required.append(column.name) }
+    return true
+  }
+
+  private static func widens(_ old: ServerType, to new: ServerType) -> Bool {
+    switch (old, new) {
+    case (.smallint, .integer), (.smallint, .bigint), (.integer, .bigint): true
+    default: false
+    }
+  }
+
+  private func addition(
+    _ column: TableColumn, _ uses: [(move: RowMove, source: ColumnSource)], _ moves: [RowMove]
+  ) -> KeptTable.Addition? {
+    var addition = KeptTable.Addition(column: column)
+    var values: [(entity: String, value: String)] = []
+    for use in uses {
+      guard case .new(let filling) = use.source else { return nil }
+      if filling == .null || filling == .unanswered { continue }
+      guard let literal = literal(filling, column.type) else { return nil }
+      values.append((current.entities[use.move.entity].name, literal))
+    }
+    if values.count == moves.count, Set(values.map(\.value)).count == 1 {
+      addition.value = values.first?.value
+    } else if root.isInHierarchy
+      && migration.match.origins[root.index].map({ stored.entities[$0].isInHierarchy }) == true
+    {
+      addition.values = values
+    } else if !values.isEmpty {
+      return nil
+    }
+    return addition
+  }
+
+  private func literal(_ filling: Filling, _ type: ServerType) -> String? {
+    switch filling {
+    case .value(let value): ServerLiteral.text(value, type)
+    case .now: ServerLiteral.text(.integer(now), type)
+    case .newUUID: type == .uuid ? "gen_random_uuid()" : nil
+    case .null, .expression, .unanswered: nil
+    }
+  }
+}

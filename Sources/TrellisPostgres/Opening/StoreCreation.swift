@@ -1,0 +1,85 @@
+import TrellisModel
+import TrellisStorage
+
+/// Creates a store in a schema that has none, within a transaction.
+struct StoreCreation {
+  private let connection: ServerConnection
+  private let setup: PostgresSetup
+
+  init(_ connection: ServerConnection, _ setup: PostgresSetup) {
+    self.connection = connection
+    self.setup = setup
+  }
+
+  private var names: SQLNames { setup.layout.names }
+
+  /// - Throws: ``ServerError``; ``StoreError`` with the code `foreignFile`.
+  func run() throws {
+    let schema = SQLName.quoted(setup.options.schema)
+    var parameters = ServerParameters()
+    parameters.add(setup.options.schema)
+    let isThere = try connection.run(
+      ServerStatement("SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", parameters))
+    // A role that may not create schemas can use one that was made for it.
+    if isThere.integer(0, 0) == 0 { try connection.run(ServerStatement("CREATE SCHEMA \(schema)")) }
+    try refuseForeignTables()
+    let own = [
+      "CREATE TABLE \(names.metadata) (\"key\" text COLLATE \"C\" PRIMARY KEY, \"value\" text NOT NULL)",
+      "CREATE TABLE \(names.models) (\"number\" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
+        + "\"checksum\" text NOT NULL UNIQUE, \"version\" text, \"since\" timestamptz, \"json\" text NOT NULL)",
+      "CREATE TABLE \(names.keys) (\"next\" bigint NOT NULL)",
+      "INSERT INTO \(names.keys) VALUES (1)",
+    ]
+    let metadata = MetadataStatements(names)
+    try connection.runAll(
+      (own + setup.schema.all).map { ServerStatement($0) } + [
+        metadata.set(.format, StoreMetadata.format), metadata.set(.compatible, StoreFeatures.models),
+        metadata.set(.readOnlyCompatible, ""), metadata.set(.incompatible, ""), metadata.set(.migrations, "0"),
+      ] + metadata.model(setup.model, passing: setup.options.migration.steps))
+  }
+
+  /// A schema with the tables of another program is left as it is.
+  private func refuseForeignTables() throws {
+    let model = setup.model
+    let tables = model.entities.filter { $0.parent == nil }.map(\.name) + model.joinTables.map(\.name)
+    var parameters = ServerParameters()
+    parameters.add(setup.options.schema)
+    var list = ServerArray(of: .text)
+    for table in tables + ["_models", "_keys"] { _ = list.append(.text(names.fitted(table))) }
+    parameters.add(list)
+    let found = try connection.run(
+      ServerStatement(
+        "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+          + "WHERE n.nspname = $1 AND c.relname = ANY($2) LIMIT 1", parameters))
+    guard found.count == 0 else {
+      throw StoreError(
+        .foreignFile, "\(setup.name) has a table \(found.text(0, 0) ?? "") of another program.",
+        remedy: "Give the store a schema of its own.")
+    }
+  }
+}
+
+extension ServerConnection {
+  /// Runs a closure in a transaction, which is rolled back if the closure throws.
+  func transaction<Result>(_ begin: String = "BEGIN", _ body: (ServerConnection) throws -> Result) throws -> Result {
+    try run(ServerStatement(begin))
+    isInTransaction = true
+    defer { isInTransaction = false }
+    do {
+      let result = try body(self)
+      try run(ServerStatement("COMMIT"))
+      return result
+    } catch {
+      _ = try? run(ServerStatement("ROLLBACK"))
+      throw error
+    }
+  }
+
+  /// Runs statements in one round trip.
+  func runAll(_ statements: [ServerStatement]) throws(ServerError) {
+    if let failure = try run(statements).failure { throw failure }
+  }
+
+  /// Runs statements without parameters in one round trip.
+  func runAll(_ texts: [String]) throws(ServerError) { try runAll(texts.map { ServerStatement($0) }) }
+}

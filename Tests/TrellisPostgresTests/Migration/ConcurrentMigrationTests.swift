@@ -1,0 +1,211 @@
+import Foundation
+import Testing
+import TrellisModel
+import TrellisTestSupport
+
+@testable import TrellisPostgres
+@testable import TrellisStorage
+
+@Suite("Migrations on PostgreSQL beside others, and with failures", .enabled(if: TestServer.isThere, "needs a server"))
+struct ConcurrentMigrationTests {
+  /// Runs a closure on a thread of its own.
+  private func started<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Future<Value> {
+    let future = Future<Value>()
+    let thread = Thread { future.set(Result { try body() }) }
+    thread.start()
+    return future
+  }
+
+  private final class Future<Value: Sendable>: Sendable {
+    private let result = Locked<Result<Value, any Error>?>(nil)
+
+    func set(_ value: Result<Value, any Error>) { result.withLock { $0 = value } }
+
+    var isDone: Bool { result.withLock { $0 != nil } }
+
+    /// Waits at most a minute.
+    func value() throws -> Value {
+      for _ in 0..<6_000 {
+        if let found = result.withLock({ $0 }) { return try found.get() }
+        Thread.sleep(forTimeInterval: 0.01)
+      }
+      throw CocoaError(.featureUnsupported)
+    }
+  }
+
+  private func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? StoreError)?.code
+    }
+  }
+
+  // MARK: Open programs
+
+  @Test("an open program gets an error at each use after a migration, also where its tables are as before")
+  func openProgram() throws {
+    let store = try FormerSchema()
+    let open = try store.open(store.former)
+    defer { open.close() }
+    let (reading, pinned) = (try open.connect(), try open.connect())
+    #expect(try reading.count(StoreRequest(entity: 0)) == 3)
+    // The two names are exchanged, so that each statement of the old program is still one that can run.
+    let swapped = try FormerSchema.model([
+      AttributeDescription("mood", .string, renamedFrom: ["title"]),
+      AttributeDescription("title", .string, optional: true, renamedFrom: ["mood"]),
+    ])
+    try store.open(swapped).close()
+    #expect(code { _ = try reading.count(StoreRequest(entity: 0)) } == .migratedByOthers)
+    #expect(code { _ = try reading.count(StoreRequest(entity: 1)) } == .migratedByOthers)
+    #expect(
+      code { try reading.fetch(StoreRequest(entity: 0)) { _ in Issue.record("a row was read") } } == .migratedByOthers)
+    #expect(code { try reading.rows(of: 0, keys: [1]) { _ in Issue.record("a row was read") } } == .migratedByOthers)
+    #expect(code { try pinned.pin() } == .migratedByOthers)
+    #expect(code { try reading.save(store.request(store.former, 10...11)) } == .migratedByOthers)
+    #expect(try store.number("SELECT count(*) FROM SCHEMA.\"Entry\"") == 3)
+  }
+
+  @Test("a migration waits for a snapshot, which shows the former rows to its end")
+  func snapshot() throws {
+    let store = try FormerSchema()
+    let open = try store.open(store.former)
+    defer { open.close() }
+    let pinned = try open.connect()
+    try pinned.pin()
+    let current = try FormerSchema.currentModel()
+    let configuration = store.configuration()
+    let migration = started { try configuration.open(current) }
+    Thread.sleep(forTimeInterval: 0.5)
+    #expect(!migration.isDone)
+    #expect(try pinned.count(StoreRequest(entity: 0)) == 3)
+    pinned.unpin()
+    try migration.value().close()
+    #expect(code { _ = try pinned.count(StoreRequest(entity: 0)) } == .migratedByOthers)
+  }
+
+  @Test("no save is lost to a migration, and none comes after it")
+  func writers() throws {
+    let store = try FormerSchema()
+    let former = store.former
+    let open = try store.open(former)
+    defer { open.close() }
+    let request = { @Sendable (keys: ClosedRange<Int>) throws -> SaveRequest in
+      let entry = former.entities[0]
+      let request = SaveRequest()
+      request.inserts = [
+        .init(entity: 0, records: keys.map { PlainRecord(entry, key: Int64($0), ["title": .text("\($0)")]) })
+      ]
+      return request
+    }
+    let writers = (1...3).map { writer in
+      started { () -> Int in
+        let connection = try open.connect()
+        var saved = 0
+        while true {
+          let first = writer * 100_000 + saved * 10
+          do {
+            try connection.save(request(first...(first + 9)))
+          } catch let error as StoreError where error.code == .migratedByOthers {
+            return saved
+          }
+          saved += 1
+        }
+      }
+    }
+    Thread.sleep(forTimeInterval: 0.3)
+    try store.open(FormerSchema.writtenModel()).close()
+    let saved = try writers.map { try $0.value() }.reduce(0, +)
+    #expect(saved > 0)
+    #expect(try store.number("SELECT count(*) FROM SCHEMA.\"Entry\"") == 3 + 10 * saved)
+    #expect(
+      try store.number("SELECT count(*) FROM SCHEMA.\"Entry\" WHERE \"summary\" = 'About ' || \"title\"") == 3 + 10
+        * saved)
+  }
+
+  @Test("several programs that migrate at once do it once")
+  func several() throws {
+    let store = try FormerSchema(rows: 500)
+    let current = try FormerSchema.writtenModel()
+    let configuration = store.configuration()
+    let migrations = (0..<4).map { _ in started { try configuration.open(current) } }
+    for migration in migrations {
+      let opened = try migration.value()
+      #expect(try opened.connect().count(StoreRequest(entity: 0)) == 500)
+      opened.close()
+    }
+    #expect(try store.sql("SELECT \"value\" FROM SCHEMA.\"_trellis\" WHERE \"key\" = 'migrations'") == [["1"]])
+  }
+
+  @Test("a transaction of another program is waited for, longer than one wait for a lock, or until it is cancelled")
+  func foreignTransaction() throws {
+    let store = try FormerSchema()
+    let before = try store.image()
+    let address = try ServerAddress(TestServer.url)
+    let other = try ServerConnection(address.keywords(timeout: 10), preparesStatements: false)
+    try other.run(ServerStatement("BEGIN"))
+    try other.run(ServerStatement("UPDATE \"\(store.schema)\".\"Entry\" SET \"title\" = 'other' WHERE \"_id\" = 1"))
+    let (current, configuration, observer) = (
+      try FormerSchema.writtenModel(), store.configuration(), MigrationObserver()
+    )
+    let cancelled = started { try configuration.openObserved(current, observer) }
+    Thread.sleep(forTimeInterval: 0.5)
+    #expect(!cancelled.isDone)
+    observer.cancel()
+    #expect(code { _ = try cancelled.value() } == .cancelled)
+    let migration = started { try configuration.open(current) }
+    Thread.sleep(forTimeInterval: 6)
+    #expect(!migration.isDone)
+    #expect(try store.image() == before)
+    try other.run(ServerStatement("COMMIT"))
+    try migration.value().close()
+    #expect(try store.sql("SELECT \"summary\" FROM SCHEMA.\"Entry\" WHERE \"_id\" = 1") == [["About other"]])
+  }
+
+  // MARK: Failures
+
+  @Test("a migration whose connection ends at any of its statements changes nothing, and the next one succeeds")
+  func endedConnections() throws {
+    let store = try FormerSchema()
+    let before = try store.image()
+    // One table stays, one is written again, one is new, and one goes.
+    let current = try FormerSchema.model(
+      [
+        AttributeDescription("text", .string, renamedFrom: ["title"]),
+        AttributeDescription("summary", .string, backfill: .expression("'About ' + title")),
+      ],
+      tags: RelationshipDescription(
+        "labels", to: "Tag", toMany: true, ordered: true, optional: true, renamedFrom: ["tags"]),
+      removed: ["mood"])
+    var ended = 0
+    while true {
+      let seen = Locked(0)
+      let limit = ended
+      var options = store.options()
+      options.willPrepare = { process, _ in
+        guard
+          seen.withLock({
+            $0 += 1; return $0
+          }) == limit + 1
+        else { return }
+        guard let address = try? ServerAddress(TestServer.url),
+          let other = try? ServerConnection(address.keywords(timeout: 10), preparesStatements: false)
+        else { return }
+        _ = try? other.run(ServerStatement("SELECT pg_terminate_backend(\(process), 5000)"))
+      }
+      do {
+        try PostgresOpening(current, options).open(nil).close()
+        break
+      } catch let error as StoreError {
+        #expect(error.code == .inputOutput, "statement \(limit): \(error)")
+        #expect(try store.image() == before, "statement \(limit)")
+      }
+      ended += 1
+    }
+    print("\(ended) statements of a migration were the last of their connection")
+    #expect(ended > 30)
+    #expect(try store.number("SELECT count(*) FROM SCHEMA.\"Entry\" WHERE \"summary\" = 'About ' || \"text\"") == 3)
+    #expect(try store.number("SELECT count(*) FROM SCHEMA.\"\(current.joinTables[0].name)\"") == 3)
+  }
+}
