@@ -238,7 +238,8 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisRuntimeTests",
       dependencies: [
-        "TrellisJSON", "TrellisTestSupport", "Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisStorage",
+        "TrellisJSON", "TrellisPostgres", "TrellisTestSupport", "Trellis", "TrellisDiaryModel", "TrellisRuntime",
+        "TrellisStorage",
       ],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
@@ -281,7 +282,7 @@ if !isResolvedDependency {
       plugins: ["TrellisPlugin"]),
     // Writes a file as it is told on its standard input; tests start several of it on one file.
     .executableTarget(
-      name: "TrellisWriterProcess", dependencies: ["Trellis"], path: "Tests/TrellisWriterProcess",
+      name: "TrellisWriterProcess", dependencies: ["Trellis", "TrellisPostgres"], path: "Tests/TrellisWriterProcess",
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisProcessTests", dependencies: ["TrellisTestSupport", "TrellisWriterProcess", "Trellis"],

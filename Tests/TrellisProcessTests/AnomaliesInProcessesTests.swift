@@ -11,11 +11,14 @@ import Trellis
   struct Case: Sendable, CustomTestStringConvertible {
     let anomaly: Anomaly
     let policy: MergePolicy
-    var testDescription: String { "\(anomaly), \(policy)" }
+    let place: ToldPair.Place
+    var testDescription: String { "\(anomaly), \(policy), \(place)" }
   }
 
-  static let all = MergePolicy.allCases.flatMap { policy in
-    Anomaly.allCases.map { Case(anomaly: $0, policy: policy) }
+  static let all = ToldPair.Place.separate.flatMap { place in
+    MergePolicy.allCases.flatMap { policy in
+      Anomaly.allCases.map { Case(anomaly: $0, policy: policy, place: place) }
+    }
   }
 
   static func isLetThrough(_ anomaly: Anomaly, _ policy: MergePolicy) -> Bool {
@@ -27,7 +30,7 @@ import Trellis
   }
 
   @Test("is as the table says", arguments: all) func anomaly(_ test: Case) throws {
-    let run = try AnomalyRun(test.policy)
+    let run = try AnomalyRun(test.policy, test.place)
     #expect(try run.shows(test.anomaly) == Self.isLetThrough(test.anomaly, test.policy))
   }
 }
@@ -38,8 +41,8 @@ private struct AnomalyRun {
   private let pair: ToldPair
   private let save: String
 
-  init(_ policy: MergePolicy) throws {
-    pair = try ToldPair(.processes)
+  init(_ policy: MergePolicy, _ place: ToldPair.Place) throws {
+    pair = try ToldPair(place)
     (first, second, save) = (pair.first, pair.second, "save \(policy)")
   }
 

@@ -7,9 +7,14 @@ import TrellisTestSupport
   private static let seconds =
     TestSettings.number("TRELLIS_PROCESS_SECONDS", or: 0.5)
 
-  @Test("everything that eight processes saved is there once, and no lock is anybody's affair") func churning() throws {
-    let file = TemporaryFile()
-    let writers = try (0..<8).map { _ in try WriterProcess(file.url) }
+  @Test(
+    "everything that eight processes saved is there once, and no lock is anybody's affair",
+    arguments: ToldPair.Place.separate)
+  func churning(_ place: ToldPair.Place) throws {
+    let (file, schema) = (TemporaryFile(), TestServer.newSchema())
+    let writers = try (0..<8).map { _ in
+      place == .machines ? try WriterProcess(TestServer.url, schema) : try WriterProcess(file.url.path)
+    }
     for (number, writer) in writers.enumerated() {
       try writer.send("churn \(number) \(Int(Self.seconds * 1000))")
     }

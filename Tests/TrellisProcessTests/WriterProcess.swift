@@ -21,10 +21,11 @@ final class WriterProcess: ToldWriter {
   private let output = Pipe()
   private var unread = Data()
 
-  init(_ file: URL) throws {
+  /// - Parameter places: The path of a file, or the address of a server and a schema.
+  init(_ places: String...) throws {
     guard let program = BuiltProgram.url(of: "TrellisWriterProcess") else { throw Gone() }
     process.executableURL = program
-    process.arguments = [file.path]
+    process.arguments = places
     process.standardInput = input
     process.standardOutput = output
     try process.run()
@@ -58,9 +59,15 @@ final class WriterProcess: ToldWriter {
   }
 }
 
-/// Two writers of one SQLite file that hear nothing of each other until they look.
+/// Two writers of one store that hear nothing of each other until they look.
 struct ToldPair {
-  enum Place: CaseIterable { case contexts, processes }
+  enum Place: CaseIterable {
+    case contexts, processes, machines
+
+    static let allCases: [Place] = [contexts, processes] + (TestServer.isThere ? [machines] : [])
+    /// Those with a process for each writer.
+    static let separate = allCases.filter { $0 != .contexts }
+  }
 
   let first: any ToldWriter
   let second: any ToldWriter
@@ -72,8 +79,12 @@ struct ToldPair {
       first = try Writer(.sqlite(at: file.url, durability: .relaxed))
       second = try Writer(.sqlite(at: file.url, durability: .relaxed))
     case .processes:
-      first = try WriterProcess(file.url)
-      second = try WriterProcess(file.url)
+      first = try WriterProcess(file.url.path)
+      second = try WriterProcess(file.url.path)
+    case .machines:
+      let schema = TestServer.newSchema()
+      first = try WriterProcess(TestServer.url, schema)
+      second = try WriterProcess(TestServer.url, schema)
     }
     _ = try first.tell("seed")
     for writer in [first, second] { _ = try writer.tell("read") }

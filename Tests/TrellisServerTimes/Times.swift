@@ -121,7 +121,7 @@ private struct Inserting {
 
 // MARK: - Reading one object
 
-/// A film by its key with its directors, its cast and its reviews, as a page of a film needs them.
+/// A film by its title with its directors, its cast and its reviews, as a page of a film needs them.
 private struct Reading {
   let url: String
   let proxy: DelayProxy
@@ -134,29 +134,29 @@ private struct Reading {
   func run() throws {
     let container = try PersistentContainer(model: .films, store: .postgres(url, schema: "read", connections: 4))
     defer { container.close() }
-    let keys = try fill(container)
+    let titles = try fill(container)
     var (ours, floor): ([Double], [Double]) = ([], [])
-    for key in keys.prefix(20) { _ = try read(container, key) }
+    for title in titles.prefix(20) { _ = try read(container, title) }
     let before = proxy.roundTrips
-    for key in keys { ours.append(try read(container, key)) }
-    let trips = Double(proxy.roundTrips - before) / Double(keys.count)
+    for title in titles { ours.append(try read(container, title)) }
+    let trips = Double(proxy.roundTrips - before) / Double(titles.count)
     let connection = try FloorConnection(url)
-    for key in keys.prefix(20) { _ = try readByHand(connection, key.key) }
-    for key in keys { floor.append(try readByHand(connection, key.key)) }
+    for title in titles.prefix(20) { _ = try readByHand(connection, title) }
+    for title in titles { floor.append(try readByHand(connection, title)) }
     print(
       "one film with three relationships: Trellis \(ours.median.shown) ms (\(trips.shown) round trips), by hand "
         + "\(floor.median.shown) ms in one round trip")
   }
 
-  private func fill(_ container: PersistentContainer) throws -> [ObjectID<Film>] {
+  private func fill(_ container: PersistentContainer) throws -> [String] {
     let context = container.newContext()
     let present = try context.fetch(Film.all)
-    if !present.isEmpty { return present.map(\.objectID) }
+    if !present.isEmpty { return present.map(\.title) }
     let people = (0..<200).map { Person(in: context, name: "Person \($0)") }
     var films: [Film] = []
     for number in 0..<200 {
       let film = Film(in: context, title: "Film \(number)", year: Int32(1_950 + number % 70), rating: Double(number % 10))
-      film.directors.insert(people[number])
+      film.directors.append(people[number])
       for place in 0..<8 { film.cast.append(people[(number * 7 + place * 13) % 200]) }
       for place in 0..<5 {
         Review(in: context, text: "Review \(place)", stars: Int16(place), written: .now).film = film
@@ -164,38 +164,34 @@ private struct Reading {
       films.append(film)
     }
     try context.save()
-    return films.map(\.objectID)
+    return films.map(\.title)
   }
 
-  private func read(_ container: PersistentContainer, _ id: ObjectID<Film>) throws -> Double {
+  private func read(_ container: PersistentContainer, _ title: String) throws -> Double {
     try milliseconds {
       let context = container.newContext()
-      let request = Film.where { $0.id == id }.prefetching { $0.directors }.prefetching { $0.cast }.prefetching { $0.reviews }
+      let request = Film.where { $0.title == title }.prefetching { $0.directors }.prefetching { $0.cast }.prefetching { $0.reviews }
       guard let film = try context.fetch(request).first else { return }
       let names = film.directors.map(\.name) + film.cast.map(\.name) + film.reviews.map(\.text)
       precondition(names.count == 14)
     }
   }
 
-  private func readByHand(_ connection: FloorConnection, _ key: Int64) throws -> Double {
+  private func readByHand(_ connection: FloorConnection, _ title: String) throws -> Double {
     try milliseconds {
-      let parameter = withUnsafeBytes(of: key.bigEndian) { Array($0) }
-      let texts = [
-        "SELECT f.* FROM read.\"Film\" f WHERE f.\"_id\" = $1",
-        "SELECT p.* FROM read.\"_Film_directors\" j JOIN read.\"Person\" p ON p.\"_id\" = j.\"Person.directed\" WHERE j.\"Film.directors\" = $1",
-        "SELECT r.* FROM read.\"Review\" r WHERE r.\"film\" = $1",
-      ]
-      _ = texts
-      try connection.run(Self.statements.map { ($0, [parameter], [20]) })
+      try connection.run(Self.statements.map { ($0, [Array(title.utf8)], [25]) })
       precondition(connection.value(0, 0).count == 8)
     }
   }
 
-  static let statements = [
-    "SELECT f.* FROM read.\"Film\" f WHERE f.\"_id\" = $1",
-    "SELECT p.* FROM read.\"_Film_directors\" j JOIN read.\"Person\" p ON p.\"_id\" = j.\"Person_directed\" WHERE j.\"Film_directors\" = $1",
-    "SELECT p.* FROM read.\"_Film_cast\" j JOIN read.\"Person\" p ON p.\"_id\" = j.\"Person_played\" WHERE j.\"Film_cast\" = $1",
-    "SELECT r.* FROM read.\"Review\" r WHERE r.\"film\" = $1",
+  private static let film = "(SELECT \"_id\" FROM read.\"Film\" WHERE \"title\" = $1)"
+  private static let statements = [
+    "SELECT f.* FROM read.\"Film\" AS f WHERE f.\"title\" = $1",
+    "SELECT p.* FROM read.\"_Film_directors\" AS j JOIN read.\"Person\" AS p ON p.\"_id\" = j.\"directed\" "
+      + "WHERE j.\"directors\" = \(film)",
+    "SELECT p.* FROM read.\"_Film_cast\" AS j JOIN read.\"Person\" AS p ON p.\"_id\" = j.\"played\" "
+      + "WHERE j.\"cast\" = \(film)",
+    "SELECT r.* FROM read.\"Review\" AS r WHERE r.\"film\" = \(film)",
   ]
 }
 

@@ -19,7 +19,7 @@ import Trellis
     var testDescription: String { "\(anomaly), \(policy), \(place.testDescription)" }
   }
 
-  static let all = [WriterPair.Place.sqlite, .oneContainer, .memory].flatMap { place in
+  static let all = WriterPair.Place.allCases.flatMap { place in
     MergePolicy.allCases.flatMap { policy in
       Anomaly.allCases.map { Case(anomaly: $0, policy: policy, place: place) }
     }

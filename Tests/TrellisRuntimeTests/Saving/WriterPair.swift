@@ -1,18 +1,22 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisPostgres
 import TrellisTestSupport
 
 /// Two contexts of one store that hear nothing of each other until they save.
 struct WriterPair {
   enum Place: CaseIterable, CustomTestStringConvertible {
-    case memory, sqlite, oneContainer
+    case memory, sqlite, oneContainer, postgres
+
+    static let allCases: [Place] = [memory, sqlite, oneContainer] + (TestServer.isThere ? [postgres] : [])
 
     var testDescription: String {
       switch self {
       case .memory: "two containers, memory"
       case .sqlite: "two containers, SQLite"
       case .oneContainer: "one container"
+      case .postgres: "two containers, PostgreSQL"
       }
     }
   }
@@ -30,7 +34,11 @@ struct WriterPair {
 
   init(_ place: Place) throws {
     let store: StoreConfiguration =
-      place == .memory ? .memory(named: UUID().uuidString) : .sqlite(at: file.url, durability: .relaxed)
+      switch place {
+      case .memory: .memory(named: UUID().uuidString)
+      case .sqlite, .oneContainer: .sqlite(at: file.url, durability: .relaxed)
+      case .postgres: .postgres(TestServer.url, schema: TestServer.newSchema(), connections: 2)
+      }
     let one = try PersistentContainer(model: .conflicts, store: store) { _ in }
     let other = place == .oneContainer ? one : try PersistentContainer(model: .conflicts, store: store) { _ in }
     first = one.newContext()
