@@ -55,6 +55,8 @@ struct PostgresOptions: Sendable {
   var timeout: TimeInterval = 10
   var preparesStatements = true
   var migration = MigrationPolicy.automatic
+  /// Whether a migration writes tables that could stay, for tests.
+  var writesAllTables = false
   /// Called before each statement that makes or migrates the store, with the process that serves it, for tests.
   var willPrepare: (@Sendable (_ process: Int32, _ statement: String) -> Void)?
 }
