@@ -28,7 +28,8 @@ extension StoreConfiguration {
   ///     the answer of a server that it connects to.
   ///   - preparesStatements: Whether connections keep prepared statements. A pool between the program and the server that
   ///     gives out a connection for a transaction only, such as PgBouncer before version 1.21, needs false.
-  ///   - migration: What happens to a store that was made with a former version of the model.
+  ///   - migration: What happens to a store that was made with a former version of the model. Unlike a file, it is not
+  ///     copied before something is lost: that is left to the server's backups.
   /// - Throws: Opening throws ``StoreError``: `libraryUnavailable` without libpq 14 or later, `cannotOpen` if the server
   ///   cannot be reached, refuses the role or has another encoding than UTF-8, `foreignFile` for a schema with tables of
   ///   another program, `dataLoss` or `unanswered` if the model does not say what becomes of the stored data,
