@@ -62,6 +62,10 @@ final class PostgresSetup: Sendable {
     do throws(ServerError) {
       connection = try ServerConnection(
         address.keywords(timeout: options.timeout), preparesStatements: preparesStatements)
+      // A role may have another level by default. Then a statement that has waited for another program's transaction
+      // would not see what this one has done.
+      try connection.run(
+        ServerStatement("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"))
     } catch {
       throw StoreError(
         .cannotOpen, "\(address.name) cannot be reached: \(error.message).",

@@ -63,6 +63,8 @@ struct Episode {
       faults += try compare(file, store, memory, current)
     } catch let error as StoreError {
       if try store.image() != before { faults.append("the refused migration changed the file") }
+      // A number may become a date that a server has no form for.
+      if kind == .schema, error.code == .unstorableValue { return faults }
       faults += refusalFaults(error, memory)
       faults += try allowedFaults(store, memory, current)
     }

@@ -16,7 +16,8 @@ import TrellisTestSupport
       let pair = RandomModelPair(
         PlainModel(entities: stored), PlainModel(entities: current, removed: removed), seed: seed)
       #expect(RandomModelPair.isValid(pair.stored) && RandomModelPair.isValid(pair.current))
-      for kind in MigratedKind.present {
+      // A server takes a second for what a file takes a hundredth for.
+      for kind in MigratedKind.present where kind == .file || seed <= 3 {
         #expect(try Episode(seed: seed, pair, kind).run() == [], "\(kind), seed \(seed)")
       }
     }
@@ -176,6 +177,24 @@ import TrellisTestSupport
       Make.entity(3, "Film", [Make.link(4, "thing", to: 1), Make.link(5, "things", to: 1, toMany: true)]),
     ]
     try check([Make.entity(1, "Thing", [])] + all, [Make.entity(1, "Thing", isAbstract: true, [])] + all)
+  }
+
+  @Test("a required attribute of a root moves to a child, and the rows of its siblings lose their values")
+  func movesToChild() throws {
+    let body = Make.attribute(4, "body", .string)
+    try check(
+      [Make.entity(1, "Thing", [body]), Make.entity(2, "Book", parent: 1, []), Make.entity(3, "Film", parent: 1, [])],
+      [
+        Make.entity(1, "Thing", removed: ["body"], []), Make.entity(2, "Book", parent: 1, [body]),
+        Make.entity(3, "Film", parent: 1, removed: ["body"], []),
+      ])
+  }
+
+  @Test("rows that get the same value of a new unique key are found before anything changes")
+  func filledKey() throws {
+    var entry = Make.entity(1, "Entry", [Make.attribute(2, "mood", .string, default: "good")])
+    entry.uniqueKeys = [[2]]
+    try check([Make.entity(1, "Entry", [Make.attribute(2, "mood", .string, optional: true)])], [entry], graphs: 16)
   }
 }
 

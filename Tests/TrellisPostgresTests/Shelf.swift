@@ -15,7 +15,7 @@ struct Shelf {
     entities: [
       EntityDescription(
         "Item",
-        attributes: [AttributeDescription("name", .string), AttributeDescription("count", .int64, optional: true)],
+        attributes: [AttributeDescription("name", .string), AttributeDescription("list", .string, optional: true)],
         uniqueKeys: [["name"]])
     ])
 

@@ -32,16 +32,11 @@ struct SchemaChange {
 
   private func literals(_ entities: [String]) -> String { entities.map(SQLName.literal).joined(separator: ", ") }
 
-  /// Removes what has no place any more, while tables have their stored names.
+  /// Removes the rows that have no place any more, while tables have their stored names.
   private mutating func removeRows(_ table: KeptTable) {
-    let name = names.table(table.origin.name)
-    if !table.removed.isEmpty {
-      tables.append("DELETE FROM \(name) WHERE \(SQLName.entity) IN (\(literals(table.removed)))")
-    }
-    for clearing in table.clearings {
-      let rows = table.origin.isInHierarchy ? " WHERE \(SQLName.entity) IN (\(literals(clearing.entities)))" : ""
-      tables.append("UPDATE \(name) SET \(names.column(clearing.column)) = NULL\(rows)")
-    }
+    if table.removed.isEmpty { return }
+    tables.append(
+      "DELETE FROM \(names.table(table.origin.name)) WHERE \(SQLName.entity) IN (\(literals(table.removed)))")
   }
 
   /// By way of third names, because names may be swapped.
@@ -71,6 +66,11 @@ struct SchemaChange {
     for column in table.dropped { alter("DROP COLUMN \(names.column(column.name))") }
     renameColumns(table.root.name, table.renames)
     for column in table.optional { alter("ALTER COLUMN \(names.column(column)) DROP NOT NULL") }
+    for clearing in table.clearings {
+      guard let column = table.name(of: clearing.column) else { continue }
+      let rows = table.origin.isInHierarchy ? " WHERE \(SQLName.entity) IN (\(literals(clearing.entities)))" : ""
+      tables.append("UPDATE \(name) SET \(names.column(column)) = NULL\(rows)")
+    }
     for column in table.widened {
       alter("ALTER COLUMN \(names.column(column.name)) TYPE \(PostgresSchema.typeName(column.type))")
     }

@@ -8,7 +8,10 @@ struct ServerCounts: MigrationCounts {
   let migration: Migration
   /// The tables of the stored model.
   let stored: PostgresSetup
+  /// The tables of the current model.
+  let current: PostgresSetup
   let changes: TableChanges
+  let now: Int64
   /// The counts of what is in memory; nil if nothing has to be.
   let inMemory: (any MigrationCounts)?
 
@@ -71,11 +74,21 @@ struct ServerCounts: MigrationCounts {
     where migration.current.isEntity(move.entity, within: key.entity) {
       var columns = [SQLName.id]
       for column in key.columns {
+        let type = current.types[key.entity][column]
+        func value(_ filling: Filling) -> String? {
+          switch filling {
+          case .null, .unanswered: "NULL::\(type.name)"
+          case .value, .now, .newUUID, .expression: ServerLiteral.text(filling, type, now: now)
+          }
+        }
         switch move.columns[column] {
-        case .stored(let source) where source.conversion == nil && source.missing == .null:
-          columns.append(name(source.column, move.origin))
-        case .new(.null): columns.append("NULL")
-        case .stored, .new, .partner, .place: return nil
+        case .stored(let source) where source.conversion == nil:
+          guard let missing = value(source.missing) else { return nil }
+          columns.append("coalesce(\(name(source.column, move.origin)), \(missing))")
+        case .new(let filling):
+          guard let value = value(filling) else { return nil }
+          columns.append(value)
+        case .stored, .partner, .place: return nil
         }
       }
       let condition = own(move.origin).map { " WHERE \($0)" } ?? ""

@@ -23,6 +23,19 @@ enum ServerLiteral {
     }
   }
 
+  /// An expression for the value that a migration gives to rows without one; nil if there is none that the server
+  /// understands.
+  ///
+  /// - Parameter now: the time of the migration, in microseconds since 1970.
+  static func text(_ filling: Filling, _ type: ServerType, now: Int64) -> String? {
+    switch filling {
+    case .value(let value): text(value, type)
+    case .now: text(.integer(now), type)
+    case .newUUID: type == .uuid ? "gen_random_uuid()" : nil
+    case .null, .expression, .unanswered: nil
+    }
+  }
+
   private static func typed(_ text: String, _ type: ServerType) -> String { "'\(text)'::\(type.name)" }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {

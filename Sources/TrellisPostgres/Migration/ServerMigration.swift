@@ -28,6 +28,11 @@ struct ServerMigration {
   private var policy: MigrationPolicy { setup.options.migration }
   private var names: SQLNames { setup.layout.names }
 
+  private var changes: TableChanges {
+    TableChanges(
+      need.migration, stored.schema, setup.schema, now: now, keepsTables: !setup.options.writesAllTables)
+  }
+
   private func check() throws(StoreError) { try observer?.check(setup.name) }
 
   // MARK: Planning
@@ -35,7 +40,6 @@ struct ServerMigration {
   /// The plan of the migration; nil if the store need not be migrated. Nothing is written.
   func plan() throws -> MigrationPlan? {
     try checkTables(try SchemaFacts(connection, schema: setup.options.schema))
-    let changes = TableChanges(need.migration, stored.schema, setup.schema, now: now)
     let states = try read(changes, needsAll: !need.migration.newBounds.isEmpty)
     let plan = try plan(changes, states, countsBreaches: true)
     return plan.steps.isEmpty && need.isIdentity ? nil : plan
@@ -45,7 +49,7 @@ struct ServerMigration {
     _ changes: TableChanges, _ states: StateMigration?, countsBreaches: Bool = false
   ) throws -> MigrationPlan {
     let counts = ServerCounts(
-      connection: connection, migration: need.migration, stored: stored, changes: changes,
+      connection: connection, migration: need.migration, stored: stored, current: setup, changes: changes, now: now,
       inMemory: try states?.counts(countsBreaches: countsBreaches))
     return try MigrationPlan(
       need.migration, counts: counts, allowsLoss: policy.mode == .losing, steps: need.steps)
@@ -58,10 +62,10 @@ struct ServerMigration {
   func run(_ metadata: StoreMetadata) throws -> String {
     // From here on no program reads or writes the store.
     try connection.run(ServerStatement("LOCK TABLE \(names.metadata) IN ACCESS EXCLUSIVE MODE"))
+    try checkTables(try SchemaFacts(connection, schema: setup.options.schema))
+    try lockTables()
     let found = try SchemaFacts(connection, schema: setup.options.schema)
-    try checkTables(found)
-    var changes = TableChanges(need.migration, stored.schema, setup.schema, now: now)
-    try lockTables(changes)
+    var changes = changes
     // The steps of this program must not make objects with keys that another one reserves meanwhile.
     let keys = ServerStatement("SELECT \"next\" FROM \(names.keys)\(need.steps.isEmpty ? "" : " FOR UPDATE")")
     let nextKey = try connection.run(keys).integer(0, 0)
@@ -107,21 +111,14 @@ struct ServerMigration {
         + MetadataStatements(setup.layout.names).model(setup.model, passing: []))
   }
 
-  /// Takes the tables, so that nobody writes to them, and nobody reads those that change.
-  private func lockTables(_ changes: TableChanges) throws {
-    let staying =
-      changes.kept.values.filter(\.isUntouched).map(\.origin.name)
-      + changes.keptPairs.values.filter(\.isUntouched).map(\.origin.name)
-    let all =
-      need.migration.stored.entities.filter { $0.parent == nil }.map(\.name)
-      + need.migration.stored.joinTables.map(\.name)
-    func lock(_ tables: [String], _ mode: String) throws {
-      if tables.isEmpty { return }
-      let list = tables.sorted().map(names.table).joined(separator: ", ")
-      try connection.run(ServerStatement("LOCK TABLE \(list) IN \(mode) MODE"))
-    }
-    try lock(all.filter { !staying.contains($0) }, "ACCESS EXCLUSIVE")
-    try lock(staying, "SHARE ROW EXCLUSIVE")
+  /// Takes all tables before one is read, so that nothing is waited for later: statements about a foreign key or an index
+  /// need tables that stay as well.
+  private func lockTables() throws {
+    let stored = need.migration.stored
+    let tables = stored.entities.filter { $0.parent == nil }.map(\.name) + stored.joinTables.map(\.name)
+    if tables.isEmpty { return }
+    let list = tables.sorted().map(names.table).joined(separator: ", ")
+    try connection.run(ServerStatement("LOCK TABLE \(list) IN ACCESS EXCLUSIVE MODE"))
   }
 
   /// Reads what has to be in memory; nil if nothing has to be.

@@ -41,13 +41,6 @@ struct KeptTable {
     if dropped.contains(where: { $0.name == column }) { return nil }
     return renames.first { $0.from == column }?.to ?? column
   }
-
-  /// Whether the table stays exactly as it is, apart from keys and indexes.
-  var isUntouched: Bool {
-    origin.name == root.name && removed.isEmpty && renames.isEmpty && dropped.isEmpty && added.isEmpty
-      && clearings.isEmpty && fillings.isEmpty && required.isEmpty && optional.isEmpty && widened.isEmpty
-      && entityNames.isEmpty && onlyEntity == nil
-  }
 }
 
 /// A stored join table that stays, with new names.
@@ -61,7 +54,6 @@ struct KeptPairs {
     dropped.contains(column) ? nil : renames.first { $0.from == column }?.to ?? column
   }
 
-  var isUntouched: Bool { origin.name == table.name && renames.isEmpty && dropped.isEmpty }
 }
 
 // MARK: - Table changes
@@ -74,8 +66,12 @@ struct TableChanges {
   /// The join tables that stay, by the number of the current one.
   private(set) var keptPairs: [Int: KeptPairs] = [:]
 
-  init(_ migration: Migration, _ stored: PostgresSchema, _ current: PostgresSchema, now: Int64) {
+  /// - Parameter keepsTables: whether a table that can stay does.
+  init(
+    _ migration: Migration, _ stored: PostgresSchema, _ current: PostgresSchema, now: Int64, keepsTables: Bool = true
+  ) {
     self.migration = migration
+    if !keepsTables { return }
     for root in migration.current.entities where root.parent == nil {
       let check = KeptTableCheck(migration: migration, oldSchema: stored, newSchema: current, root: root, now: now)
       if let table = check.keptTable() { kept[root.index] = table }
@@ -279,11 +275,6 @@ private struct KeptTableCheck {
   }
 
   private func literal(_ filling: Filling, _ type: ServerType) -> String? {
-    switch filling {
-    case .value(let value): ServerLiteral.text(value, type)
-    case .now: ServerLiteral.text(.integer(now), type)
-    case .newUUID: type == .uuid ? "gen_random_uuid()" : nil
-    case .null, .expression, .unanswered: nil
-    }
+    ServerLiteral.text(filling, type, now: now)
   }
 }

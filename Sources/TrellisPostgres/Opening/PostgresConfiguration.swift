@@ -27,7 +27,8 @@ extension StoreConfiguration {
   ///     the answer of a server that it connects to.
   ///   - throughTransactionPool: Whether a pool such as PgBouncer, in its mode `transaction`, lies between the program and
   ///     the server. Statements are then not prepared, and the saves of others are noticed by asking every two seconds.
-  ///   - migration: What happens to a store that was made with a former version of the model.
+  ///   - migration: What happens to a store that was made with a former version of the model. Unlike a file, it is not
+  ///     copied before something is lost: that is left to the server's backups.
   /// - Throws: Opening throws ``StoreError``: `libraryUnavailable` without libpq 14 or later, `cannotOpen` if the server
   ///   cannot be reached, refuses the role or has another encoding than UTF-8, `foreignFile` for a schema with tables of
   ///   another program, `dataLoss` or `unanswered` if the model does not say what becomes of the stored data,
@@ -54,6 +55,8 @@ struct PostgresOptions: Sendable {
   var timeout: TimeInterval = 10
   var usesTransactionPool = false
   var migration = MigrationPolicy.automatic
+  /// Whether a migration writes tables that could stay, for tests.
+  var writesAllTables = false
   /// Called before each statement that makes or migrates the store, with the process that serves it, for tests.
   var willPrepare: (@Sendable (_ process: Int32, _ statement: String) -> Void)?
 }

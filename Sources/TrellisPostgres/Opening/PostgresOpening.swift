@@ -17,6 +17,8 @@ struct PostgresOpening {
     let generation: StoreGeneration
     /// The reason why the store may only be read. Nil if it may be written.
     var refusalOfWrites: StoreError?
+    /// Whether the store has the text of another model that stores everything alike, and should have this one's.
+    var hasOtherText = false
   }
 
   func open(_ observer: MigrationObserver?) throws -> PostgresStore {
@@ -30,7 +32,15 @@ struct PostgresOpening {
     }
     do {
       let opened = try inStoreErrors(setup) {
-        try present(setup, pool) ?? StorePreparation(setup, observer).run()
+        let found = try present(setup, pool)
+        if let found, !found.hasOtherText { return found }
+        do {
+          return try StorePreparation(setup, observer).run()
+        } catch let error as ServerError {
+          // A role that may not change tables, or a server that is only read, leaves the text to others.
+          if let found, error.state == "42501" || error.state == "25006" { return found }
+          throw error
+        }
       }
       let origin = Int64.random(in: 1 ... .max)
       let history = try inStoreErrors(setup) {
@@ -55,7 +65,7 @@ struct PostgresOpening {
     }
   }
 
-  /// Looks at a store that need not be written. Nil if it has to be.
+  /// Looks at a store that can be used as it is. Nil if there is none.
   private func present(_ setup: PostgresSetup, _ pool: ServerPool) throws -> Opened? {
     let connection = try pool.take()
     defer { pool.giveBack(connection) }
@@ -66,10 +76,11 @@ struct PostgresOpening {
       return nil
     }
     let refusal = metadata.features.refusalOfWrites(to: setup.name, knowing: .knownWithHistory)
+    var opened = Opened(generation: StoreGeneration(metadata.migrations, setup), refusalOfWrites: refusal)
     let isSameText = TextBytes.areEqual(checksum, model.checksum)
     // A model that the store had earlier must not replace its newer model.
-    guard try isSameText || refusal != nil || metadata.hasHad(model.checksum) else { return nil }
-    return Opened(generation: StoreGeneration(metadata.migrations, setup), refusalOfWrites: refusal)
+    opened.hasOtherText = try !isSameText && refusal == nil && !metadata.hasHad(model.checksum)
+    return opened
   }
 
   // MARK: Planning
@@ -106,6 +117,8 @@ struct StorePreparation {
   private static let longestWait = 600.0
   /// The time after which a wait for a lock ends, so that those who wait behind it go on, and it begins again.
   private static let lockTimeout = "5s"
+  /// The number of seconds between two waits.
+  private static let pause = 0.2
 
   func run() throws -> PostgresOpening.Opened {
     let end = ContinuousClock.now + .seconds(Self.longestWait)
@@ -116,12 +129,14 @@ struct StorePreparation {
     defer { withExtendedLifetime(watch) {} }
     while true {
       do {
-        return try connection.transaction { try runOnce($0) }
+        return try connection.transaction("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE") { try runOnce($0) }
       } catch let error as ServerError {
         // Whoever has cancelled the migration has interrupted a statement.
         if error.state == "57014" { try observer?.check(setup.name) }
         // A lock that was not to be had in time, or a deadlock with another program's transaction.
         guard error.state == "55P03" || error.isTransient else { throw error }
+        // Those who have waited behind this program come first.
+        Thread.sleep(forTimeInterval: Self.pause)
         try observer?.check(setup.name)
         guard ContinuousClock.now < end else {
           throw StoreError(
@@ -136,7 +151,7 @@ struct StorePreparation {
     // Limits that the role has for its usual work must not end a migration.
     try connection.runAll([
       "SET LOCAL lock_timeout = '\(Self.lockTimeout)'", "SET LOCAL statement_timeout = 0",
-      "SET LOCAL idle_in_transaction_session_timeout = 0",
+      "SET LOCAL idle_in_transaction_session_timeout = 0", "SET LOCAL standard_conforming_strings = on",
     ])
     var parameters = ServerParameters()
     parameters.add(setup.options.schema)

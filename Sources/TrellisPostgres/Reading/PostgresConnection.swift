@@ -93,7 +93,7 @@ package final class PostgresConnection: StoreConnection {
     do {
       // The snapshot is taken by the first statement that reads.
       let begin = ServerStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-      let (results, failure) = try connection.run([begin, store.generation.statement])
+      let (results, failure) = try connection.run([begin, store.generation.lock, store.generation.statement])
       if let failure { throw failure }
       if let answer = results.last { try store.generation.check(answer) }
     } catch {

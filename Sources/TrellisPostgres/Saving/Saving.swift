@@ -56,7 +56,7 @@ struct SaveRun {
     defer { store.pool.giveBack(connection) }
     connection.isInTransaction = true
     defer { connection.isInTransaction = false }
-    let begin = ServerStatement("BEGIN")
+    let begin = ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED")
     let (results, failure) = try connection.run(
       [begin, store.generation.statement] + statements.steps.map(\.statement))
     let answer: Answer

@@ -67,6 +67,47 @@ struct ConcurrentMigrationTests {
     #expect(try store.number("SELECT count(*) FROM SCHEMA.\"Entry\"") == 3)
   }
 
+  @Test("a call that waits for a migration sees it, whatever it has read before")
+  func waitingCalls() throws {
+    let store = try FormerSchema()
+    let former = store.former
+    for _ in 0..<3 {
+      let open = try store.open(former)
+      defer { open.close() }
+      // The statements are prepared, and their plans need not be made again.
+      for _ in 0..<7 {
+        let connection = try open.connect()
+        try connection.pin()
+        connection.unpin()
+        #expect(try connection.count(StoreRequest(entity: 1)) == 3)
+      }
+      try store.sql("BEGIN")
+      try store.sql("LOCK TABLE SCHEMA.\"_trellis\" IN ACCESS EXCLUSIVE MODE")
+      let request = try store.request(former, 10...11)
+      let sent = Unchecked(request)
+      let calls: [@Sendable () throws -> Void] = [
+        { _ = try open.connect().count(StoreRequest(entity: 1)) },
+        { try open.connect().fetch(StoreRequest(entity: 1)) { _ in Issue.record("a row was read") } },
+        { try open.connect().pin() },
+        { try open.connect().save(sent.value) },
+      ]
+      let waiting = calls.map { call in started { try call() } }
+      Thread.sleep(forTimeInterval: 0.5)
+      #expect(waiting.allSatisfy { !$0.isDone })
+      try store.sql(
+        "UPDATE SCHEMA.\"_trellis\" SET \"value\" = (\"value\"::int + 1)::text WHERE \"key\" = 'migrations'")
+      try store.sql("COMMIT")
+      for call in waiting { #expect(code { try call.value() } == .migratedByOthers) }
+    }
+  }
+
+  /// A request that one thread makes and another one uses.
+  private struct Unchecked: @unchecked Sendable {
+    let value: SaveRequest
+
+    init(_ value: SaveRequest) { self.value = value }
+  }
+
   @Test("a migration waits for a snapshot, which shows the former rows to its end")
   func snapshot() throws {
     let store = try FormerSchema()

@@ -31,7 +31,10 @@ struct StoreMetadata: StoredModels {
     var values: [String: String] = [:]
     for row in 0..<result.count { if let key = result.text(row, 0) { values[key] = result.text(row, 1) } }
     self.values = values
-    migrations = values[Key.migrations.rawValue] ?? ""
+    guard let migrations = values[Key.migrations.rawValue] else {
+      throw Self.damaged(name, "it does not say how often it was migrated")
+    }
+    self.migrations = migrations
     func words(_ key: Key) throws(StoreError) -> Set<String> {
       let words = (values[key.rawValue] ?? "").split(separator: " ", maxSplits: 1_000).map(String.init)
       guard StoreFeatures.areWords(words) else { throw Self.damaged(name, "its list of features is no list of words") }

@@ -15,11 +15,17 @@ struct StoreGeneration: Sendable {
   private let opened: String
   private let store: String
   /// Asks for the number. Its answer is for ``check(_:)``.
+  ///
+  /// At the isolation level `READ COMMITTED` it sees what was committed while it waited for the table. A transaction with
+  /// one snapshot has to take the table before, because its snapshot may be older than the wait.
   let statement: ServerStatement
+  /// Takes the table without a snapshot.
+  let lock: ServerStatement
 
   init(_ opened: String, _ setup: PostgresSetup) {
     self.opened = opened
     store = setup.name
+    lock = ServerStatement("LOCK TABLE \(setup.layout.names.metadata) IN ACCESS SHARE MODE")
     statement = ServerStatement(
       "SELECT \"value\" FROM \(setup.layout.names.metadata) WHERE \"key\" = '\(StoreMetadata.Key.migrations.rawValue)'")
   }
