@@ -55,7 +55,9 @@ final class PostgresSetup: Sendable {
   /// The name of the store in messages.
   var name: String { "\(address.name), schema \(options.schema)" }
 
-  func connect() throws(StoreError) -> ServerConnection { try connect(preparesStatements: !options.usesTransactionPool) }
+  func connect() throws(StoreError) -> ServerConnection {
+    try connect(preparesStatements: !options.usesTransactionPool)
+  }
 
   func connect(preparesStatements: Bool) throws(StoreError) -> ServerConnection {
     let connection: ServerConnection

@@ -138,7 +138,8 @@ private struct HistoryCheck {
         writers[element] = number
         let count = lists[key]?.filter { $0 == element }.count
         if count != (transaction.isCommitted ? 1 : 0) {
-          failures.append("element \(element) is \(count ?? 0) times in its list, committed: \(transaction.isCommitted)")
+          failures.append(
+            "element \(element) is \(count ?? 0) times in its list, committed: \(transaction.isCommitted)")
         }
       }
     }
@@ -162,7 +163,9 @@ private struct HistoryCheck {
     findCycles()
     for (reader, writer) in antidependencies where history[reader].isCommitted {
       // A cycle with one antidependency alone: a read of two moments, or a lost update.
-      if isReachable(reader, from: writer) { failures.append("transaction \(reader) read before \(writer), and comes after it") }
+      if isReachable(reader, from: writer) {
+        failures.append("transaction \(reader) read before \(writer), and comes after it")
+      }
       skews += antidependencies.contains { $0.reader == writer && $0.writer == reader } ? 1 : 0
     }
   }

@@ -80,6 +80,7 @@ struct SaveFaultTests {
   func endedSessions() throws {
     let (_, _, direct) = try place()
     let cluster = try Self.cluster.get()
+    let database = try #require(URL(string: direct.store.setup.options.connectionString)?.lastPathComponent)
     let isDone = Atomic(false)
     let failures = Failures()
     let saved = Mutex<Set<String>>([])
@@ -87,7 +88,8 @@ struct SaveFaultTests {
     for writer in 0..<4 {
       Thread.start(in: group) {
         do {
-          let shelf = try Shelf(direct.store.setup.options.connectionString, schema: "shelf", connections: 1, timeout: 60)
+          let shelf = try Shelf(
+            direct.store.setup.options.connectionString, schema: "shelf", connections: 1, timeout: 60)
           for number in 0..<TestSettings.number("TRELLIS_ENDED_SAVES", or: 150) {
             let name = "\(writer).\(number)"
             do {
@@ -105,7 +107,7 @@ struct SaveFaultTests {
       while !isDone.load(ordering: .acquiring) {
         _ = try? cluster.psql(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'trellis' "
-            + "AND random() < 0.5")
+            + "AND datname = current_database() AND random() < 0.5", database: database)
         Thread.sleep(forTimeInterval: 0.02)
       }
     }

@@ -155,7 +155,8 @@ private struct Reading {
     let people = (0..<200).map { Person(in: context, name: "Person \($0)") }
     var films: [Film] = []
     for number in 0..<200 {
-      let film = Film(in: context, title: "Film \(number)", year: Int32(1_950 + number % 70), rating: Double(number % 10))
+      let film = Film(
+        in: context, title: "Film \(number)", year: Int32(1_950 + number % 70), rating: Double(number % 10))
       film.directors.append(people[number])
       for place in 0..<8 { film.cast.append(people[(number * 7 + place * 13) % 200]) }
       for place in 0..<5 {
@@ -170,7 +171,9 @@ private struct Reading {
   private func read(_ container: PersistentContainer, _ title: String) throws -> Double {
     try milliseconds {
       let context = container.newContext()
-      let request = Film.where { $0.title == title }.prefetching { $0.directors }.prefetching { $0.cast }.prefetching { $0.reviews }
+      let request = Film.where { $0.title == title }.prefetching { $0.directors }.prefetching { $0.cast }.prefetching {
+        $0.reviews
+      }
       guard let film = try context.fetch(request).first else { return }
       let names = film.directors.map(\.name) + film.cast.map(\.name) + film.reviews.map(\.text)
       precondition(names.count == 14)

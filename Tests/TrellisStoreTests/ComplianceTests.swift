@@ -17,11 +17,13 @@ import Testing
     let stores = try sources("Sources").flatMap { text in
       text.matches(of: /class (\w+)Store: Store\b/).map { String($0.1) }
     }
-    #expect(stores.sorted() == ["JSON", "Memory", "SQLite"])
-    let tests = try sources("Tests/TrellisStoreTests") + sources("Tests/TrellisStorageTests/JSON")
+    #expect(stores.sorted() == ["JSON", "Memory", "Postgres", "SQLite"])
+    let tests = try ["TrellisStoreTests", "TrellisStorageTests/JSON", "TrellisPostgresTests"].flatMap {
+      try sources("Tests/\($0)")
+    }
     let runs = tests.filter { $0.contains("StoreConformance.cases") && $0.contains("runDifferential") }
     for store in stores {
-      let isRun = runs.contains { $0.contains("\(store)Store(") || $0.contains(".\(store.lowercased())(at:") }
+      let isRun = runs.contains { $0.contains("\(store)Store(") || $0.contains(".\(store.lowercased())(") }
       #expect(isRun, "\(store)Store does not run the kit")
     }
   }
