@@ -220,7 +220,8 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisHistoryTests",
       dependencies: [
-        "TrellisTestSupport", "Trellis", "TrellisDynamic", "TrellisRuntime", "TrellisStorage", "TrellisModel",
+        "TrellisPostgres", "TrellisTestSupport", "Trellis", "TrellisDynamic", "TrellisRuntime", "TrellisStorage",
+        "TrellisModel",
         "TrellisModelFile",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),

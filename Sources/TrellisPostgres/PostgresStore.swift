@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Synchronization
 import TrellisModel
 package import TrellisStorage
 
@@ -101,12 +103,14 @@ package final class PostgresStore: Store {
   /// The history. Nil if the model has none.
   let history: ServerHistory?
   let watcher: ChangeWatcher
+  /// The number of saves with a history.
+  private let saves = Atomic(0)
   /// Distinguishes the saves of this object from those of other processes and containers.
   package let origin: Int64
 
   init(
     _ setup: PostgresSetup, _ pool: ServerPool, _ opened: PostgresOpening.Opened, _ history: ServerHistory?,
-    origin: Int64
+    origin: Int64, transaction: Int64
   ) {
     self.setup = setup
     self.pool = pool
@@ -114,7 +118,7 @@ package final class PostgresStore: Store {
     refusalOfWrites = opened.refusalOfWrites
     self.history = history
     self.origin = origin
-    watcher = ChangeWatcher(setup, origin: origin)
+    watcher = ChangeWatcher(setup, history, origin: origin, from: transaction)
     name = setup.name
   }
 
@@ -123,6 +127,21 @@ package final class PostgresStore: Store {
   package func close() {
     watcher.close()
     pool.close()
+  }
+
+  /// The number of saves after which old entries of the history are looked for.
+  private static let purgeInterval = 64
+
+  /// Tells others of a save, and deletes what the history keeps no longer, outside of the save.
+  func didSave() {
+    watcher.didSave()
+    guard let history, history.limit != nil else { return }
+    guard saves.add(1, ordering: .relaxed).newValue % Self.purgeInterval == 1 else { return }
+    DispatchQueue.global(qos: .utility).async { [weak self] in
+      guard let self else { return }
+      // Entries that cannot be deleted now are deleted next time.
+      try? HistoryPurge(self, history).deleteOld()
+    }
   }
 
   package var concurrentWorkers: Int { setup.options.connections }
@@ -168,6 +187,7 @@ package final class PostgresStore: Store {
         throw StoreError(
           .damaged, "\(self.name) does not say which keys are free.", remedy: "Restore the database from a backup.")
       }
+      self.watcher.noteOwnTransaction()
       let next = result.integer(0, 0)
       return (next - count)..<next
     }
@@ -180,6 +200,7 @@ package final class PostgresStore: Store {
     parameters.add(unused.upperBound)
     let statement = ServerStatement(
       "UPDATE \(setup.layout.names.keys) SET \"next\" = $1 WHERE \"next\" = $2", parameters)
+    watcher.noteOwnTransaction()
     // If this fails, unused keys are lost, and nothing else.
     _ = try? withConnection { try $0.run(statement) }
   }

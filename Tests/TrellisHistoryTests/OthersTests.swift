@@ -6,10 +6,12 @@ import TrellisTestSupport
 
 /// The saves of other processes and containers, whose changes the history tells.
 @Suite("Saves of others, with a history") struct OthersTests {
-  @Test("The stream of saves lists the changes of another container", .timeLimit(.minutes(20)))
-  func stream() async throws {
-    let mine = try Notebook()
-    let theirs = try Notebook(folder: mine.folder)
+  @Test(
+    "The stream of saves lists the changes of another container", .timeLimit(.minutes(20)),
+    arguments: StoreKind.withHistory)
+  func stream(_ kind: StoreKind) async throws {
+    let mine = try Notebook(.notebook, kind)
+    let theirs = try Notebook(folder: mine.folder, kind)
     let stream = mine.container.saves
     let (note, label) = try theirs.save(by: "elsewhere") { context in
       let note = Note(in: context, text: "a")
@@ -47,13 +49,15 @@ import TrellisTestSupport
     #expect(saves[0].inserted(of: Label.self) == [label])
   }
 
-  @Test("A container that only reads notices the first write of another", .timeLimit(.minutes(20)))
-  func firstWrite() async throws {
+  @Test(
+    "A container that only reads notices the first write of another", .timeLimit(.minutes(20)),
+    arguments: StoreKind.withHistory)
+  func firstWrite(_ kind: StoreKind) async throws {
     let model = #"{ "model": "Shop", "entities": { "Item": { "attributes": { "name": "string" } } } }"#
-    let mine = try DynamicShop(model)
+    let mine = try DynamicShop(model, kind: kind)
     let context = mine.container.newContext()
     #expect(try mine.names(context).isEmpty)
-    try DynamicShop(model, mine.folder).insert(name: "cup")
+    try DynamicShop(model, mine.folder, kind: kind).insert(name: "cup")
     let notices = mine.container.saves
     context.mergeChanges()
     var isTold = false

@@ -10,7 +10,7 @@ import TrellisTestSupport
   /// `TRELLIS_HISTORY_STEPS` sets the number of steps, `TRELLIS_HISTORY_SEED` the first seed.
   @Test(
     "Replaying a history gives the store, and the past is as the copies taken then",
-    arguments: StoreKind.allCases.filter { $0 == .sqlite || $0 == .postgres })
+    arguments: StoreKind.withHistory)
   func replay(_ kind: StoreKind) throws {
     let steps = TestSettings.number("TRELLIS_HISTORY_STEPS", or: 2_000)
     let seed = TestSettings.seed("TRELLIS_HISTORY_SEED")

@@ -5,8 +5,10 @@ import TrellisTestSupport
 @testable import Trellis
 
 @Suite("Transactions of a history") struct TransactionTests {
-  @Test("A save is one transaction with its author and its changes") func save() throws {
-    let notebook = try Notebook()
+  @Test("A save is one transaction with its author and its changes", arguments: StoreKind.withHistory) func save(
+    _ kind: StoreKind
+  ) throws {
+    let notebook = try Notebook(.notebook, kind)
     let start = try notebook.container.historyToken()
     let (note, label) = try notebook.save(by: "editor") { context in
       let note = Note(in: context, text: "a")
@@ -37,8 +39,9 @@ import TrellisTestSupport
     #expect(try notebook.container.historyToken() == news[2].token)
   }
 
-  @Test("A refused save leaves no transaction") func refused() throws {
-    let notebook = try Notebook()
+  @Test("A refused save leaves no transaction", arguments: StoreKind.withHistory) func refused(_ kind: StoreKind) throws
+  {
+    let notebook = try Notebook(.notebook, kind)
     try notebook.save { _ = Label(in: $0, name: "red") }
     let start = try notebook.container.historyToken()
     #expect(throws: (any Error).self) { try notebook.save { _ = Label(in: $0, name: "red") } }
@@ -46,8 +49,9 @@ import TrellisTestSupport
     #expect(try notebook.news(since: start).isEmpty)
   }
 
-  @Test("An object that is inserted and deleted in one save does not appear") func passing() throws {
-    let notebook = try Notebook()
+  @Test("An object that is inserted and deleted in one save does not appear", arguments: StoreKind.withHistory)
+  func passing(_ kind: StoreKind) throws {
+    let notebook = try Notebook(.notebook, kind)
     let start = try notebook.container.historyToken()
     let kept = try notebook.save { context in
       try context.delete(Note(in: context, text: "passing"))
@@ -56,8 +60,10 @@ import TrellisTestSupport
     #expect(try notebook.news(since: start).map(\.lines) == [["inserted \(kept)"]])
   }
 
-  @Test("Cascades, cleared references and changes of order are listed") func effects() throws {
-    let notebook = try Notebook()
+  @Test("Cascades, cleared references and changes of order are listed", arguments: StoreKind.withHistory) func effects(
+    _ kind: StoreKind
+  ) throws {
+    let notebook = try Notebook(.notebook, kind)
     let (outer, inner, first, second, other) = try notebook.save { context in
       let outer = Folder(in: context, title: "outer")
       let inner = Folder(in: context, title: "inner")
@@ -88,8 +94,10 @@ import TrellisTestSupport
       ])
   }
 
-  @Test("Changes of many objects at once are transactions") func batches() throws {
-    let notebook = try Notebook()
+  @Test("Changes of many objects at once are transactions", arguments: StoreKind.withHistory) func batches(
+    _ kind: StoreKind
+  ) throws {
+    let notebook = try Notebook(.notebook, kind)
     let keys = try notebook.save { context in
       (0..<5).map { number in
         let label = Label(in: context, name: "label \(number)")
@@ -143,7 +151,9 @@ import TrellisTestSupport
     for broken in ["", "a", "a:1:2", "a:b:2:3", "a:-1:2:3", ":1:2:3"] { #expect(HistoryToken(broken) == nil) }
   }
 
-  @Test("Tokens of other stores, and of copies that went on by themselves, are refused") func foreignTokens() throws {
+  @Test(
+    "Tokens of other stores, and of copies that went on by themselves, are refused")
+  func foreignTokens() throws {
     let notebook = try Notebook()
     try notebook.save { _ = Label(in: $0, name: "red") }
     let shared = try notebook.container.historyToken()
@@ -208,8 +218,10 @@ import TrellisTestSupport
     #expect(try past.object(with: red)?.name == "red")
   }
 
-  @Test("A child context's changes are told when its parent saves") func children() throws {
-    let notebook = try Notebook()
+  @Test("A child context's changes are told when its parent saves", arguments: StoreKind.withHistory) func children(
+    _ kind: StoreKind
+  ) throws {
+    let notebook = try Notebook(.notebook, kind)
     let start = try notebook.container.historyToken()
     let parent = notebook.container.newContext()
     parent.author = "parent"

@@ -44,6 +44,37 @@ import TrellisTestSupport
     #expect(try last.fetch(Label.all).map(\.name) == ["5"])
   }
 
+  @Test(
+    "On a server, old transactions are deleted by call and by limits, and their tokens expire",
+    .enabled(if: TestServer.isThere))
+  func server() throws {
+    let notebook = try Notebook(.notebook, .postgres)
+    let start = try notebook.container.historyToken()
+    var tokens: [HistoryToken] = []
+    for number in 0..<4 {
+      try notebook.save { _ = Label(in: $0, name: "\(number)") }
+      tokens.append(try notebook.container.historyToken())
+    }
+    #expect(try notebook.news(since: start).map(\.token) == tokens)
+    #expect(try notebook.container.deleteHistory(before: tokens[2]) == 2)
+    #expect(try notebook.container.deleteHistory(before: tokens[1]) == 0)
+    expect(.historyExpired) { _ = try notebook.news(since: start) }
+    expect(.historyExpired) { _ = try notebook.news(since: tokens[1]) }
+    #expect(try notebook.news(since: tokens[2]).map(\.token) == [tokens[3]])
+    #expect(try notebook.container.deleteHistory(before: Date.distantFuture) == 1)
+    expect(.unsupported) { _ = try notebook.container.newContext(asOf: tokens[3]) }
+    let other = try Notebook(.notebook, .postgres)
+    expect(.otherHistory) { _ = try other.news(since: tokens[3]) }
+
+    let shop = try DynamicShop(model("\"history\": true, \"keepHistory\": { \"transactions\": 20 },"), kind: .postgres)
+    let item = try shop.insert(name: "0")
+    for number in 1...200 { try shop.rename(item, "\(number)") }
+    let end = ContinuousClock.now + .seconds(30)
+    while try shop.container.history().count > 100, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.01) }
+    let kept = try shop.container.history().count
+    #expect(kept >= 20 && kept <= 100, "\(kept)")
+  }
+
   @Test("Saves delete what is beyond the limit of the model") func limit() throws {
     let shop = try DynamicShop(model("\"history\": \"values\", \"keepHistory\": { \"transactions\": 20 },"))
     let item = try shop.insert(name: "0")

@@ -24,7 +24,8 @@ struct SaveFaultTests {
     return (proxy, behind, direct)
   }
 
-  private static let commit = Array("COMMIT".utf8)
+  /// The statement, which a zero byte ends, and not a name of an isolation level.
+  private static let commit = Array("COMMIT\0".utf8)
 
   private func isCommit(_ bytes: ArraySlice<UInt8>, _ direction: DelayProxy.Direction) -> Bool {
     direction == .toServer && bytes.contains(Self.commit)

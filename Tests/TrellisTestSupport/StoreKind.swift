@@ -11,6 +11,9 @@ package enum StoreKind: String, CaseIterable, Sendable {
   /// The stores that do not write everything at each save.
   package static let inPlace: [StoreKind] = [memory, sqlite] + (TestServer.isThere ? [postgres] : [])
 
+  /// The stores that record histories.
+  package static let withHistory = allCases.filter { $0 == .sqlite || $0 == .postgres }
+
   /// Whether the store keeps dates before 4714-11-24 BC.
   package var keepsAllDates: Bool { self != .postgres }
   /// Whether the store can be shown as it was.

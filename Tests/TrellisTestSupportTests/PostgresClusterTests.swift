@@ -209,7 +209,13 @@ private final class ServerPlace {
 
   func isEmpty() throws -> Bool { try contents().isEmpty && processes() == 0 }
 
-  private func contents() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path) }
+  /// What is there, but for a folder with nothing in it: a process may be killed between making it and telling the one
+  /// that removes it.
+  private func contents() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: path).filter { name in
+      (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(name)"))?.isEmpty != true
+    }
+  }
 
   /// The number of processes that work in the folder, where the system shows it.
   func processes() -> Int {

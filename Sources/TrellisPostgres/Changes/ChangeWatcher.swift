@@ -15,6 +15,7 @@ import TrellisStorage
 /// atomic.
 final class ChangeWatcher: @unchecked Sendable {
   private let setup: PostgresSetup
+  private let history: ServerHistory?
   private let origin: Int64
   private let channel: String
   /// Whether the connection can wait for notices, which one of a pool for transactions cannot.
@@ -32,14 +33,20 @@ final class ChangeWatcher: @unchecked Sendable {
   private var source: (any DispatchSourceRead)?
   private var timer: (any DispatchSourceTimer)?
   /// The number of the next transaction, when the server was last asked.
-  private var lastTransaction: Int64?
+  private var lastTransaction: Int64
+  /// The number of the newest transaction of the history that was settled, when the server was last asked.
+  private var lastSettled: Int64 = 0
+  private var wasConnected = false
 
   /// The time between two notices, and between two questions.
   private static let ringInterval: DispatchTimeInterval = .milliseconds(50)
   private static let askInterval: DispatchTimeInterval = .seconds(2)
 
-  init(_ setup: PostgresSetup, origin: Int64) {
+  /// - Parameter start: the number of the next transaction when the store was opened.
+  init(_ setup: PostgresSetup, _ history: ServerHistory?, origin: Int64, from start: Int64) {
     self.setup = setup
+    self.history = history
+    lastTransaction = start
     self.origin = origin
     listens = !setup.options.usesTransactionPool
     channel = SQLNames(qualifier: "", limit: 63, reserved: []).fitted("trellis.\(setup.options.schema)")
@@ -51,9 +58,12 @@ final class ChangeWatcher: @unchecked Sendable {
     return hasNews.exchange(false, ordering: .acquiringAndReleasing)
   }
 
+  /// Notes a transaction of this program that others need not hear of.
+  func noteOwnTransaction() { ownTransactions.add(1, ordering: .relaxed) }
+
   /// Tells others of a save.
   func didSave() {
-    ownTransactions.add(1, ordering: .relaxed)
+    noteOwnTransaction()
     guard !isRinging.exchange(true, ordering: .acquiringAndReleasing) else { return }
     queue.asyncAfter(deadline: .now() + Self.ringInterval) {
       self.isRinging.store(false, ordering: .releasing)
@@ -93,8 +103,9 @@ final class ChangeWatcher: @unchecked Sendable {
       self.source = source
     }
     self.connection = connection
-    // What happened before this connection was made is unknown.
-    if lastTransaction != nil { hasNews.store(true, ordering: .releasing) }
+    // Notices were lost while there was no connection.
+    if wasConnected { hasNews.store(true, ordering: .releasing) }
+    wasConnected = true
     return connection
   }
 
@@ -115,20 +126,36 @@ final class ChangeWatcher: @unchecked Sendable {
     var parameters = ServerParameters()
     parameters.add(channel)
     parameters.add(String(origin))
-    ownTransactions.add(1, ordering: .relaxed)
+    noteOwnTransaction()
     _ = try? connection.run(ServerStatement("SELECT pg_notify($1, $2)", parameters))
     hear()
   }
 
+  /// Asks for the number of the next transaction.
+  static let question = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+
   /// Asks whether there were more transactions than those of this program.
   private func ask() {
     guard let connection = connected() else { return }
-    let text = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
     let own = ownTransactions.exchange(0, ordering: .relaxed)
-    guard let result = try? connection.run(ServerStatement(text)), result.count == 1 else { return }
+    guard let result = try? connection.run(question), result.count == 1 else { return }
     let next = result.integer(0, 0)
-    if let last = lastTransaction, next - last > Int64(own) { hasNews.store(true, ordering: .releasing) }
+    if next - lastTransaction > Int64(own) { hasNews.store(true, ordering: .releasing) }
     lastTransaction = next
+    // A transaction of the history may be settled long after its notice came.
+    if history != nil, result.integer(0, 1) > lastSettled {
+      lastSettled = result.integer(0, 1)
+      hasNews.store(true, ordering: .releasing)
+    }
     hear()
+  }
+
+  private var question: ServerStatement {
+    guard let history else { return ServerStatement(Self.question) }
+    var parameters = ServerParameters()
+    parameters.add(history.base)
+    return ServerStatement(
+      "\(Self.question), (SELECT max(\"number\") FROM \(setup.layout.names.history) WHERE \(ServerHistory.isSettled))",
+      parameters)
   }
 }

@@ -16,9 +16,6 @@ extension PostgresConnection: HistoryConnection {
     return history
   }
 
-  /// The condition for transactions before which none is in progress. The parameter is the base.
-  private static let isSettled = "\"number\" < pg_snapshot_xmin(pg_current_snapshot())::text::bigint + $1"
-
   private func positions(
     _ condition: String, _ history: ServerHistory, _ parameter: Int64? = nil
   ) throws -> HistoryPosition? {
@@ -26,7 +23,8 @@ extension PostgresConnection: HistoryConnection {
     parameters.add(history.base)
     if let parameter { parameters.add(parameter) }
     var found: HistoryPosition?
-    let text = "SELECT \"number\", \"time\" FROM \(layout.names.history) WHERE \(Self.isSettled)\(condition) LIMIT 1"
+    let text =
+      "SELECT \"number\", \"time\" FROM \(layout.names.history) WHERE \(ServerHistory.isSettled)\(condition) LIMIT 1"
     try readAll(ServerStatement(text, parameters), doing: "read the history") { result, row in
       found = HistoryPosition(
         identity: history.identity, number: result.integer(row, 0), time: result.integer(row, 1), part: 0)
@@ -105,7 +103,7 @@ extension PostgresConnection: HistoryConnection {
     for value in values { parameters.add(value) }
     let text =
       "SELECT \"number\", \"time\", \"origin\", \"model\", \"author\", \"changes\" FROM \(layout.names.history) "
-      + "WHERE \(Self.isSettled) AND \(condition)"
+      + "WHERE \(ServerHistory.isSettled) AND \(condition)"
     var entries: [(entry: HistoryEntry, model: Int64)] = []
     try readAll(ServerStatement(text, parameters), doing: "read the history") { result, row in
       let position = HistoryPosition(

@@ -96,11 +96,11 @@ struct SaveRecord {
 
 /// The statement that writes a record.
 struct HistoryStatement {
-  private let store: PostgresStore
+  private let setup: PostgresSetup
   private let history: ServerHistory
 
-  init(_ store: PostgresStore, _ history: ServerHistory) {
-    self.store = store
+  init(_ setup: PostgresSetup, _ history: ServerHistory) {
+    self.setup = setup
     self.history = history
   }
 
@@ -113,7 +113,7 @@ struct HistoryStatement {
     if let text { parameters.add(text) } else { parameters.addNull(as: .text) }
     parameters.add(bytes: record)
     return ServerStatement(
-      "INSERT INTO \(store.setup.layout.names.history) VALUES (pg_current_xact_id()::text::bigint + $1, "
+      "INSERT INTO \(setup.layout.names.history) VALUES (pg_current_xact_id()::text::bigint + $1, "
         + "clock_timestamp(), $2, $3, $4, $5)", parameters)
   }
 }

@@ -30,8 +30,8 @@ final class ServerHistory: Sendable {
     limit = plan.limit
   }
 
-  /// Whether attributes of deleted rows of a hierarchy are kept.
-  func keepsValues(ofDeleted root: Entity) -> Bool { root.subtree.contains { !kept[$0].isEmpty } }
+  /// The condition for transactions before which none is in progress. The parameter is the base.
+  static let isSettled = "\"number\" < pg_snapshot_xmin(pg_current_snapshot())::text::bigint + $1"
 }
 
 extension SQLNames {
@@ -55,15 +55,45 @@ struct HistoryOpening {
 
   private var names: SQLNames { setup.layout.names }
 
-  /// - Returns: nil if the model has no history.
+  /// - Returns: nil if the store has no history.
   func open() throws -> ServerHistory? {
-    guard setup.model.hasHistory else { return nil }
-    if let found = try read() { return found }
-    return try connection.transaction { connection in
-      var parameters = ServerParameters()
-      parameters.add(setup.options.schema)
-      try connection.run(
-        ServerStatement("SELECT pg_advisory_xact_lock(hashtextextended('trellis.' || $1, 0))", parameters))
+    let found = try read()
+    if setup.model.hasHistory { return try found ?? begin() }
+    // A program with a former model records that it has changed something. The model of the store ends its history.
+    guard found != nil, try isModelOfStore() else { return found }
+    try end()
+    return nil
+  }
+
+  private func isModelOfStore() throws -> Bool {
+    let text = "SELECT \"value\" FROM \(names.metadata) WHERE \"key\" = 'checksum'"
+    let result = try connection.run(ServerStatement(text))
+    return result.count == 1 && TextBytes.areEqual(result.text(0, 0) ?? "", setup.model.checksum)
+  }
+
+  /// Lets one program after the other change the history.
+  private func lock(_ connection: ServerConnection) throws {
+    var parameters = ServerParameters()
+    parameters.add(setup.options.schema)
+    try connection.run(
+      ServerStatement("SELECT pg_advisory_xact_lock(hashtextextended('trellis.' || $1, 0))", parameters))
+  }
+
+  private func end() throws {
+    try connection.transaction { connection in
+      try lock(connection)
+      try connection.runAll([
+        "DROP TABLE IF EXISTS \(names.history)",
+        "UPDATE \(names.metadata) SET \"value\" = array_to_string(array_remove(string_to_array(\"value\", ' '), "
+          + "'\(StoreFeatures.history)'), ' ') WHERE \"key\" = 'readOnlyCompatible'",
+        "DELETE FROM \(names.metadata) WHERE \"key\" IN ('history', 'historyBase', 'historyDeleted')",
+      ])
+    }
+  }
+
+  private func begin() throws -> ServerHistory {
+    try connection.transaction { connection in
+      try lock(connection)
       try connection.runAll([
         "CREATE TABLE IF NOT EXISTS \(names.history) (\"number\" bigint PRIMARY KEY, \"time\" timestamptz NOT NULL, "
           + "\"origin\" bigint NOT NULL, \"model\" bigint NOT NULL, \"author\" text, \"changes\" bytea NOT NULL)",
@@ -84,6 +114,14 @@ struct HistoryOpening {
       }
       return made
     }
+  }
+
+  /// Notes in a history that there is, within the transaction of a migration, that rows changed which are not listed.
+  func noteMigration() throws {
+    guard let history = try read(checksNumbers: false) else { return }
+    var recorder = ChangeRecordWriter()
+    recorder.flags = .isMigration
+    try connection.run(HistoryStatement(setup, history).insert(recorder.take(), author: nil))
   }
 
   /// - Returns: nil if the store has no history, or one whose numbers are not those of this server.

@@ -91,6 +91,7 @@ struct ServerMigration {
     let writing = MetadataStatements(names)
     statements += writing.model(setup.model, passing: need.steps) + [writing.set(.migrations, migrations)]
     try connection.runAll(statements)
+    try HistoryOpening(connection, setup, origin: 0).noteMigration()
     try checkResult()
     observer?.finish(work)
     try check()

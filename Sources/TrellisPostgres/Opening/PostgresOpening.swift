@@ -43,12 +43,13 @@ struct PostgresOpening {
         }
       }
       let origin = Int64.random(in: 1 ... .max)
-      let history = try inStoreErrors(setup) {
+      return try inStoreErrors(setup) {
         let connection = try pool.take()
         defer { pool.giveBack(connection) }
-        return try HistoryOpening(connection, setup, origin: origin).open()
+        let history = try HistoryOpening(connection, setup, origin: origin).open()
+        let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
+        return PostgresStore(setup, pool, opened, history, origin: origin, transaction: transaction)
       }
-      return PostgresStore(setup, pool, opened, history, origin: origin)
     } catch {
       pool.close()
       throw error

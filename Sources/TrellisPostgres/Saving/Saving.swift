@@ -68,14 +68,14 @@ struct SaveRun {
       throw error
     }
     try commit(connection, answer)
-    store.watcher.didSave()
+    store.didSave()
     return answer.outcome
   }
 
   private func commit(_ connection: ServerConnection, _ answer: Answer) throws {
     var ending = [ServerStatement("COMMIT")]
     if let record = answer.record, let history = store.history {
-      ending.insert(HistoryStatement(store, history).insert(record, author: request.author), at: 0)
+      ending.insert(HistoryStatement(store.setup, history).insert(record, author: request.author), at: 0)
     }
     do throws(ServerError) {
       if let failure = try connection.run(ending).failure { throw failure }

@@ -12,8 +12,8 @@ extension PersistentContainer {
   /// …
   /// for transaction in try container.history(since: token) where !transaction.isOwn { … }
   /// ```
-  /// - Throws: ``StoreError`` with the code `unsupported` if the model has no `"history"`, or the store is not a SQLite
-  ///   file.
+  /// - Throws: ``StoreError`` with the code `unsupported` if the model has no `"history"`, or the store is neither a
+  ///   SQLite file nor on a server.
   public func historyToken() throws -> HistoryToken {
     try core.withHistory { HistoryToken(try $0.position(of: .now)) }
   }

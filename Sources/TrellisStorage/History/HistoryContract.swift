@@ -126,7 +126,7 @@ package enum HistoryError {
   package static func none(_ store: String) -> StoreError {
     StoreError(
       .unsupported, "\(store) records no history.",
-      remedy: "Write \"history\": true in the model, and keep the objects in a SQLite file.")
+      remedy: "Write \"history\": true in the model, and keep the objects in a SQLite file or on a server.")
   }
 
   package static func expired(_ store: String) -> StoreError {

@@ -18,14 +18,14 @@ public struct MigrationPolicy: Sendable {
   }
 
   /// Migrates whatever the current model accounts for, and refuses the rest with an error that names the lines to
-  /// write in the model. Nothing is lost without the model's consent; if something is, a copy of the store is written
-  /// beside it before.
+  /// write in the model. Nothing is lost without the model's consent; if something is, a copy of the file is written
+  /// beside it before. A store on a server is not copied: that is left to the server's backups.
   public static let automatic = MigrationPolicy(mode: .automatic)
 
   /// Refuses every store that has to be migrated.
   public static let refused = MigrationPolicy(mode: .refused)
 
   /// Migrates, and deletes what the current model does not account for, as while an app is not released yet. A copy of
-  /// the store is written beside it before.
+  /// a file is written beside it before.
   public static let allowingDataLoss = MigrationPolicy(mode: .losing)
 }

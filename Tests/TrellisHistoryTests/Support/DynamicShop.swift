@@ -13,11 +13,11 @@ struct DynamicShop {
   let folder: TestFolder
   let container: PersistentContainer
 
-  init(_ model: String, _ folder: TestFolder? = nil) throws {
+  init(_ model: String, _ folder: TestFolder? = nil, kind: StoreKind = .sqlite) throws {
     self.folder = try folder ?? TestFolder()
     let description = try #require(ModelFile.parse(Array(model.utf8), path: "Shop.model.json").description)
     container = try PersistentContainer(
-      model: ObjectModel(dynamic: description), store: .sqlite(at: self.folder.file("store.sqlite")))
+      model: ObjectModel(dynamic: description), store: kind.configuration(in: self.folder, durability: .durable))
   }
 
   var url: URL { folder.file("store.sqlite") }

@@ -2,16 +2,18 @@ import Foundation
 import TrellisTestSupport
 
 @testable import Trellis
+@testable import TrellisPostgres
+@testable import TrellisRuntime
 
 /// A store with notes in a file of its own.
 struct Notebook {
   let folder: TestFolder
   let container: PersistentContainer
 
-  init(_ model: ObjectModel = .notebook, folder: TestFolder? = nil) throws {
+  init(_ model: ObjectModel = .notebook, folder: TestFolder? = nil, _ kind: StoreKind = .sqlite) throws {
     let folder = try folder ?? TestFolder()
     self.folder = folder
-    container = try PersistentContainer(model: model, store: .sqlite(at: folder.file("store.sqlite")))
+    container = try PersistentContainer(model: model, store: kind.configuration(in: folder, durability: .durable))
   }
 
   var url: URL { folder.file("store.sqlite") }
@@ -25,7 +27,26 @@ struct Notebook {
     context.author = author
     let result = try body(context)
     try context.save()
+    try settle()
     return result
+  }
+
+  /// Waits until a server tells of all saves: transactions of other tests may have begun before.
+  func settle() throws {
+    guard let store = container.core.store as? PostgresStore else { return }
+    let history = store.setup.layout.names.history
+    let end = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < end {
+      let isSettled = try store.withConnection { connection in
+        try connection.run(
+          ServerStatement(
+            "SELECT coalesce(max(\"number\"), 0) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM \(history)"
+          )
+        ).integer(0, 0)
+      }
+      if isSettled == 1 { return }
+      Thread.sleep(forTimeInterval: 0.001)
+    }
   }
 
   func news(since token: HistoryToken) throws -> [HistoryTransaction] { try container.history(since: token) }
