@@ -200,7 +200,8 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisPostgresTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisStoreTesting", "TrellisPostgres", "TrellisStorage", "TrellisModel",
+        "TrellisTestSupport", "TrellisStoreTesting", "TrellisPostgres", "Trellis", "TrellisRuntime", "TrellisStorage",
+        "TrellisModel",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(

@@ -17,7 +17,9 @@ import TrellisTestSupport
 
   private func run(dropsAnswers: Bool, _ kind: MigratedKind) throws {
     var (valid, refused, failed) = (0, 0, 0)
-    for seed in Self.first..<(Self.first + UInt64(Self.episodes)) {
+    // A server makes and drops many tables for each of them.
+    let episodes = kind == .schema ? max(1, Self.episodes / 5) : Self.episodes
+    for seed in Self.first..<(Self.first + UInt64(episodes)) {
       guard let episode = Episode(seed: seed, dropsAnswers: dropsAnswers, kind) else { continue }
       valid += 1
       if episode.isRefused { refused += 1 }
@@ -30,8 +32,8 @@ import TrellisTestSupport
       Issue.record(
         "\(kind), seed \(seed) [\(episode.pair.edits)]:\n  \(faults.prefix(6).joined(separator: "\n  "))\(told)")
     }
-    print("\(kind): \(valid) of \(Self.episodes) migrations, \(refused) of them refused, \(failed) failures")
+    print("\(kind): \(valid) of \(episodes) migrations, \(refused) of them refused, \(failed) failures")
     #expect(failed == 0)
-    #expect(valid * 3 > Self.episodes)
+    #expect(valid * 3 > episodes)
   }
 }
