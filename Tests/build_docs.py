@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisCoreData"]
+MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisCoreData", "TrellisPostgres"]
 GROUPS = [
     ("Start", ["GeneratedCode", "ModelFile", "ModelErrors", "Migration", "MigrationSteps", "Tool"]),
     ("Work with objects", ["Fetching", "Predicates", "Searching", "Relationships", "DeleteRules", "Validation", "Undo", "History", "ImportingJSON"]),

@@ -17,7 +17,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BASELINE = os.path.join(ROOT, "Tests", "api.txt")
-MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisCoreData"]
+MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisCoreData", "TrellisPostgres"]
 
 
 def output(*command):
