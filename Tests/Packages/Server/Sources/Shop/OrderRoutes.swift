@@ -62,13 +62,15 @@ struct OrderRoutes {
     try await shop.perform { context in OrderDocument(try Order.require(id, in: context)) }
   }
 
+  // Answers are made before the save, which throws if something that they show could not be loaded.
+
   private func place(_ new: NewOrder) async throws -> OrderDocument {
     try await shop.perform { context in
       try context.saveRetrying(atMost: 100) {
         let order = Order(in: context, customer: new.customer)
         for line in new.lines { try order.take(line, in: context) }
-        return order
-      }.document
+        return OrderDocument(order)
+      }
     }
   }
 
@@ -77,8 +79,8 @@ struct OrderRoutes {
       try context.saveRetrying(atMost: 100) {
         let order = try Order.require(id, in: context)
         try order.take(line, in: context)
-        return order
-      }.document
+        return OrderDocument(order)
+      }
     }
   }
 
@@ -108,6 +110,4 @@ extension Order {
     product.stock -= line.quantity
     lines.append(OrderLine(in: context, quantity: line.quantity, product: product))
   }
-
-  fileprivate var document: OrderDocument { OrderDocument(self) }
 }

@@ -119,8 +119,8 @@ struct ProductRoutes {
         let product = try Product.require(id, in: context)
         product.received += delivery.quantity
         product.stock += delivery.quantity
-        return product
-      }.document
+        return ProductDocument(product)
+      }
     }
   }
 
@@ -137,6 +137,4 @@ extension Product {
     guard let product = try context.first(Product.where { $0.id == id }) else { throw Failure.notFound }
     return product
   }
-
-  fileprivate var document: ProductDocument { ProductDocument(self) }
 }
