@@ -181,13 +181,14 @@ package final class PostgresStore: Store {
     return try reading(doing: "reserve keys") { connection in
       var parameters = ServerParameters()
       parameters.add(count)
-      let result = try connection.run(
-        ServerStatement("UPDATE \(keys) SET \"next\" = \"next\" + $1 RETURNING \"next\"", parameters))
+      let result = try self.watcher.countingTransaction {
+        try connection.run(
+          ServerStatement("UPDATE \(keys) SET \"next\" = \"next\" + $1 RETURNING \"next\"", parameters))
+      }
       guard result.count == 1 else {
         throw StoreError(
           .damaged, "\(self.name) does not say which keys are free.", remedy: "Restore the database from a backup.")
       }
-      self.watcher.noteOwnTransaction()
       let next = result.integer(0, 0)
       return (next - count)..<next
     }
@@ -200,7 +201,6 @@ package final class PostgresStore: Store {
     parameters.add(unused.upperBound)
     let statement = ServerStatement(
       "UPDATE \(setup.layout.names.keys) SET \"next\" = $1 WHERE \"next\" = $2", parameters)
-    watcher.noteOwnTransaction()
     // If this fails, unused keys are lost, and nothing else.
     _ = try? withConnection { try $0.run(statement) }
   }

@@ -24,7 +24,7 @@ final class ChangeWatcher: @unchecked Sendable {
   private let isRinging = Atomic(false)
   private let isStarted = Atomic(false)
   private let isClosed = Atomic(false)
-  /// The transactions of this program since the server was last asked.
+  /// The transactions of this program since the store was opened.
   private let ownTransactions = Atomic(0)
   private let queue = DispatchQueue(label: "Trellis.ChangeWatcher", qos: .utility)
 
@@ -32,8 +32,10 @@ final class ChangeWatcher: @unchecked Sendable {
   private var connection: ServerConnection?
   private var source: (any DispatchSourceRead)?
   private var timer: (any DispatchSourceTimer)?
-  /// The number of the next transaction, when the server was last asked.
-  private var lastTransaction: Int64
+  /// The number of the next transaction when the store was opened.
+  private let firstTransaction: Int64
+  /// The number of transactions that were not of this program, when the server was last asked.
+  private var lastOthers: Int64 = 0
   /// The number of the newest transaction of the history that was settled, when the server was last asked.
   private var lastSettled: Int64 = 0
   private var wasConnected = false
@@ -46,7 +48,7 @@ final class ChangeWatcher: @unchecked Sendable {
   init(_ setup: PostgresSetup, _ history: ServerHistory?, origin: Int64, from start: Int64) {
     self.setup = setup
     self.history = history
-    lastTransaction = start
+    firstTransaction = start
     self.origin = origin
     listens = !setup.options.usesTransactionPool
     channel = SQLNames(qualifier: "", limit: 63, reserved: []).fitted("trellis.\(setup.options.schema)")
@@ -58,12 +60,20 @@ final class ChangeWatcher: @unchecked Sendable {
     return hasNews.exchange(false, ordering: .acquiringAndReleasing)
   }
 
-  /// Notes a transaction of this program that others need not hear of.
-  func noteOwnTransaction() { ownTransactions.add(1, ordering: .relaxed) }
+  /// Runs a transaction of this program. It is counted before the server gives it a number, so that it is never taken for
+  /// one of others. One that fails may have got none.
+  func countingTransaction<Result>(_ body: () throws -> Result) throws -> Result {
+    ownTransactions.add(1, ordering: .sequentiallyConsistent)
+    do {
+      return try body()
+    } catch {
+      ownTransactions.subtract(1, ordering: .sequentiallyConsistent)
+      throw error
+    }
+  }
 
   /// Tells others of a save.
   func didSave() {
-    noteOwnTransaction()
     guard !isRinging.exchange(true, ordering: .acquiringAndReleasing) else { return }
     queue.asyncAfter(deadline: .now() + Self.ringInterval) {
       self.isRinging.store(false, ordering: .releasing)
@@ -126,8 +136,7 @@ final class ChangeWatcher: @unchecked Sendable {
     var parameters = ServerParameters()
     parameters.add(channel)
     parameters.add(String(origin))
-    noteOwnTransaction()
-    _ = try? connection.run(ServerStatement("SELECT pg_notify($1, $2)", parameters))
+    _ = try? countingTransaction { try connection.run(ServerStatement("SELECT pg_notify($1, $2)", parameters)) }
     hear()
   }
 
@@ -137,11 +146,14 @@ final class ChangeWatcher: @unchecked Sendable {
   /// Asks whether there were more transactions than those of this program.
   private func ask() {
     guard let connection = connected() else { return }
-    let own = ownTransactions.exchange(0, ordering: .relaxed)
     guard let result = try? connection.run(question), result.count == 1 else { return }
+    let own = Int64(ownTransactions.load(ordering: .sequentiallyConsistent))
     let next = result.integer(0, 0)
-    if next - lastTransaction > Int64(own) { hasNews.store(true, ordering: .releasing) }
-    lastTransaction = next
+    let others = next - firstTransaction - own
+    if others > lastOthers {
+      lastOthers = others
+      hasNews.store(true, ordering: .releasing)
+    }
     // A transaction of the history may be settled long after its notice came.
     if history != nil, result.integer(0, 1) > lastSettled {
       lastSettled = result.integer(0, 1)

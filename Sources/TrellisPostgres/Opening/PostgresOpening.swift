@@ -47,6 +47,8 @@ struct PostgresOpening {
         let connection = try pool.take()
         defer { pool.giveBack(connection) }
         let history = try HistoryOpening(connection, setup, origin: origin).open()
+        // A role that only reads leaves them to others.
+        _ = try? connection.run(SaveMark.deleteOld(setup))
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
         return PostgresStore(setup, pool, opened, history, origin: origin, transaction: transaction)
       }

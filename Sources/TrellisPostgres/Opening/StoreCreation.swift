@@ -29,6 +29,8 @@ struct StoreCreation {
         + "\"checksum\" text NOT NULL UNIQUE, \"version\" text, \"since\" timestamptz, \"json\" text NOT NULL)",
       "CREATE TABLE \(names.keys) (\"next\" bigint NOT NULL)",
       "INSERT INTO \(names.keys) VALUES (1)",
+      "CREATE TABLE \(names.saves) (\"connection\" bigint PRIMARY KEY, \"save\" bigint NOT NULL, "
+        + "\"time\" timestamptz NOT NULL)",
     ]
     let metadata = MetadataStatements(names)
     try connection.runAll(
@@ -45,7 +47,7 @@ struct StoreCreation {
     var parameters = ServerParameters()
     parameters.add(setup.options.schema)
     var list = ServerArray(of: .text)
-    for table in tables + ["_models", "_keys"] { _ = list.append(.text(names.fitted(table))) }
+    for table in tables + ["_models", "_keys", "_saves", "_history"] { _ = list.append(.text(names.fitted(table))) }
     parameters.add(list)
     let found = try connection.run(
       ServerStatement(

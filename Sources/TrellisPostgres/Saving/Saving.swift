@@ -56,6 +56,10 @@ struct SaveRun {
     defer { store.pool.giveBack(connection) }
     connection.isInTransaction = true
     defer { connection.isInTransaction = false }
+    return try store.watcher.countingTransaction { try attempt(on: connection) }
+  }
+
+  private func attempt(on connection: ServerConnection) throws -> SaveOutcome {
     let begin = ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED")
     let (results, failure) = try connection.run(
       [begin, store.generation.statement] + statements.steps.map(\.statement))
@@ -73,14 +77,16 @@ struct SaveRun {
   }
 
   private func commit(_ connection: ServerConnection, _ answer: Answer) throws {
-    var ending = [ServerStatement("COMMIT")]
+    let mark = SaveMark(store.setup, connection.identity)
+    var ending = [mark.statement]
     if let record = answer.record, let history = store.history {
-      ending.insert(HistoryStatement(store.setup, history).insert(record, author: request.author), at: 0)
+      ending.append(HistoryStatement(store.setup, history).insert(record, author: request.author))
     }
+    ending.append(ServerStatement("COMMIT"))
     do throws(ServerError) {
       if let failure = try connection.run(ending).failure { throw failure }
     } catch {
-      if error.isShutdown, try CommitQuestion(store, answer.transaction).isCommitted() { return }
+      if error.isShutdown, try CommitQuestion(store, answer.transaction, mark).isCommitted() { return }
       if !connection.isLost { _ = try? connection.run(ServerStatement("ROLLBACK")) }
       throw error
     }
@@ -135,52 +141,6 @@ struct SaveRun {
       answer.record = try SaveRecord(store, history, request).record(of: results, statements)
     }
     return answer
-  }
-}
-
-/// The question what has become of a transaction whose commit got no answer.
-struct CommitQuestion {
-  private let store: PostgresStore
-  private let transaction: String
-
-  init(_ store: PostgresStore, _ transaction: String) {
-    self.store = store
-    self.transaction = transaction
-  }
-
-  /// The number of seconds that the server is asked for, while it cannot be reached or still works on the transaction.
-  private static let patience: TimeInterval = 60
-
-  /// - Throws: ``StoreError`` if the server cannot be asked.
-  func isCommitted() throws -> Bool {
-    let end = Date(timeIntervalSinceNow: Self.patience)
-    var pause = 0.01
-    while true {
-      do {
-        store.pool.closeIdle()
-        var parameters = ServerParameters()
-        parameters.add(transaction)
-        let statement = ServerStatement("SELECT pg_xact_status($1::xid8)", parameters)
-        let status = try store.withConnection { try $0.run(statement).text(0, 0) }
-        switch status {
-        case "committed": return true
-        case "aborted": return false
-        default: break
-        }
-      } catch {
-        if Date.now > end { break }
-      }
-      if Date.now > end { break }
-      Thread.sleep(forTimeInterval: pause)
-      pause = min(1, pause * 2)
-    }
-    throw StoreError(
-      .inputOutput,
-      "The connection to \(store.name) was lost while a save was committed, and the server did not say whether it was: "
-        + "it is transaction \(transaction).",
-      remedy:
-        "When the server can be reached, ask it with SELECT pg_xact_status('\(transaction)'), or read the objects again."
-    )
   }
 }
 

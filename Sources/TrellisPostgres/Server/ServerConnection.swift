@@ -18,6 +18,8 @@ struct ServerStatement {
 /// It stays in pipeline mode: statements are sent together and answered together, in one round trip.
 final class ServerConnection {
   private let handle: OpaquePointer
+  /// Distinguishes the connection from all others, of other programs too.
+  let identity = Int64.random(in: 1 ... .max)
   /// The names of prepared statements. Empty forever if the connection prepares none.
   private var prepared: [PreparedKey: String] = [:]
   private var nameCount = 0

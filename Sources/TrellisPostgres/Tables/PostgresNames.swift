@@ -18,4 +18,6 @@ extension SQLNames {
   var models: String { table("_models") }
   /// The table with the next key.
   var keys: String { table("_keys") }
+  /// The table with the last save of each connection.
+  var saves: String { table("_saves") }
 }

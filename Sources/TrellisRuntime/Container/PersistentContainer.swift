@@ -245,15 +245,26 @@ final class Workers: Sendable {
   }
 
   private struct Line {
-    var free: Int
+    /// The queues that run nothing.
+    var free: [DispatchQueue] = []
+    /// The number of queues so far.
+    var made = 0
     var waiting: [Job] = []
+
+    /// A queue that runs nothing; nil if there is none and no more may be made.
+    mutating func takeQueue(atMost count: Int) -> DispatchQueue? {
+      if let queue = free.popLast() { return queue }
+      guard made < count else { return nil }
+      made += 1
+      return DispatchQueue(label: "Trellis.PersistentContainer.\(made)", qos: .userInitiated)
+    }
   }
 
-  private let line: Locked<Line>
+  /// Each worker has a serial queue, and so a thread of its own while it works. A concurrent queue would have about as many
+  /// threads as there are cores, and blocks mostly wait for a store.
+  private let line = Locked(Line())
   private let count: Int
   private let store: String
-  private let queue = DispatchQueue(
-    label: "Trellis.PersistentContainer", qos: .userInitiated, attributes: .concurrent)
 
   /// - Parameters:
   ///   - count: the maximum number of blocks that run concurrently; less than 1 counts as 1.
@@ -261,7 +272,6 @@ final class Workers: Sendable {
   init(_ count: Int, of store: String) {
     self.count = max(1, count)
     self.store = store
-    line = Locked(Line(free: max(1, count)))
   }
 
   /// - Throws: `CancellationError` if the task is cancelled before the block starts; ``StoreError`` with the code `busy`
@@ -297,16 +307,13 @@ final class Workers: Sendable {
   }
 
   private func add(_ job: Job) {
-    let (starts, refusal) = line.withLock { line -> (Bool, (any Error)?) in
-      if let refusal = job.refusal { return (false, refusal) }
-      if line.free == 0 {
-        line.waiting.append(job)
-        return (false, nil)
-      }
-      line.free -= 1
-      return (true, nil)
+    let (queue, refusal) = line.withLock { line -> (DispatchQueue?, (any Error)?) in
+      if let refusal = job.refusal { return (nil, refusal) }
+      if let queue = line.takeQueue(atMost: count) { return (queue, nil) }
+      line.waiting.append(job)
+      return (nil, nil)
     }
-    if starts { start(job) }
+    if let queue { start(job, on: queue) }
     if let refusal { job.refuse(refusal) }
   }
 
@@ -325,15 +332,15 @@ final class Workers: Sendable {
     if let refusal { job.refuse(refusal) }
   }
 
-  private func start(_ job: Job) {
+  private func start(_ job: Job, on queue: DispatchQueue) {
     queue.async {
       job.run()
       let next = self.line.withLock { line -> Job? in
         if !line.waiting.isEmpty { return line.waiting.removeFirst() }
-        line.free += 1
+        line.free.append(queue)
         return nil
       }
-      if let next { self.start(next) }
+      if let next { self.start(next, on: queue) }
     }
   }
 }

@@ -115,7 +115,7 @@ final class PostgreSQLGuideTests {
     #expect(shown.map(lines) == described.map(lines))
     #expect(
       try psql("SELECT relname FROM pg_class WHERE relnamespace = 'shop'::regnamespace AND relkind = 'r' ORDER BY 1")
-        == "Order\nOrderLine\nProduct\n_history\n_keys\n_models\n_trellis")
+        == "Order\nOrderLine\nProduct\n_history\n_keys\n_models\n_saves\n_trellis")
   }
 
   @Test("the roles may what the guide says", .enabled(if: PostgresCluster.canStart)) func roles() throws {

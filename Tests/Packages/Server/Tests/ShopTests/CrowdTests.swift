@@ -156,15 +156,7 @@ struct CrowdTests {
       print("a crowd during two \(mode) restarts: \(crowd.notes.statuses)")
       // The restarts have been noticed.
       #expect(crowd.notes.statuses[503] != nil)
-      if mode == "fast" {
-        try check(crowd, settings)
-      } else {
-        // After a crash, the server may give the number of a transaction that it has lost to another one. A save that asks
-        // late what has become of it takes the answer for its own.
-        withKnownIssue("a save that a crash has undone may be told as saved", isIntermittent: true) {
-          try check(crowd, settings)
-        }
-      }
+      try check(crowd, settings)
       for client in clients {
         let product = try await client.get("/products/\(crowd.products[0])").decoded(as: ProductDocument.self)
         let delivery = Delivery(quantity: 1)

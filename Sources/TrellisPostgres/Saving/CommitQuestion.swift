@@ -1,0 +1,95 @@
+import Foundation
+import TrellisModel
+import TrellisStorage
+
+/// What a save leaves in its transaction, so that it can be found afterwards: a random number in the row of its connection,
+/// which the next save of the connection overwrites.
+///
+/// The number of the transaction is no such mark: a server that has crashed gives the number of a transaction that it has
+/// lost to another one.
+struct SaveMark {
+  private let setup: PostgresSetup
+  private let connection: Int64
+  private let save = Int64.random(in: 1 ... .max)
+
+  init(_ setup: PostgresSetup, _ connection: Int64) {
+    self.setup = setup
+    self.connection = connection
+  }
+
+  private var parameters: ServerParameters {
+    var parameters = ServerParameters()
+    parameters.add(connection)
+    parameters.add(save)
+    return parameters
+  }
+
+  /// Leaves the mark.
+  var statement: ServerStatement {
+    ServerStatement(
+      "INSERT INTO \(setup.layout.names.saves) VALUES ($1, $2, now()) "
+        + "ON CONFLICT (\"connection\") DO UPDATE SET \"save\" = $2, \"time\" = now()", parameters)
+  }
+
+  /// Selects the mark if it is there.
+  var question: ServerStatement {
+    ServerStatement(
+      "SELECT 1 FROM \(setup.layout.names.saves) WHERE \"connection\" = $1 AND \"save\" = $2", parameters)
+  }
+
+  /// Deletes the marks of connections that were not used for a day.
+  static func deleteOld(_ setup: PostgresSetup) -> ServerStatement {
+    ServerStatement("DELETE FROM \(setup.layout.names.saves) WHERE \"time\" < now() - interval '1 day'")
+  }
+}
+
+/// The question what has become of a transaction whose commit got no answer.
+struct CommitQuestion {
+  private let store: PostgresStore
+  private let transaction: String
+  private let mark: SaveMark
+
+  init(_ store: PostgresStore, _ transaction: String, _ mark: SaveMark) {
+    self.store = store
+    self.transaction = transaction
+    self.mark = mark
+  }
+
+  /// The number of seconds that the server is asked for, while it cannot be reached or still works on the transaction.
+  private static let patience: TimeInterval = 60
+
+  /// - Throws: ``StoreError`` if the server cannot be asked.
+  func isCommitted() throws -> Bool {
+    let end = Date(timeIntervalSinceNow: Self.patience)
+    var pause = 0.01
+    repeat {
+      store.pool.closeIdle()
+      // Nil as well if the server cannot be reached yet.
+      let answer = try? store.withConnection { connection -> Bool? in
+        try isInProgress(connection) ? nil : connection.run(mark.question).count == 1
+      }
+      if let answer { return answer }
+      Thread.sleep(forTimeInterval: pause)
+      pause = min(1, pause * 2)
+    } while Date.now < end
+    throw StoreError(
+      .inputOutput,
+      "The connection to \(store.name) was lost while a save was committed, and the server did not say whether it was: "
+        + "it is transaction \(transaction).",
+      remedy: "When the server can be reached, read the objects again.")
+  }
+
+  /// Whether the server still works on the transaction, because it has not noticed that its client is gone.
+  private func isInProgress(_ connection: ServerConnection) throws(ServerError) -> Bool {
+    var parameters = ServerParameters()
+    parameters.add(transaction)
+    do throws(ServerError) {
+      return try connection.run(ServerStatement("SELECT pg_xact_status($1::xid8)", parameters)).text(0, 0)
+        == "in progress"
+    } catch {
+      // A server that has crashed does not know the number yet.
+      if error.isShutdown { throw error }
+      return false
+    }
+  }
+}
