@@ -177,21 +177,34 @@ package final class PostgresStore: Store {
 
   package func reserveKeys(_ count: Int64) throws -> Range<Int64> {
     let count = max(0, count)
-    let keys = setup.layout.names.keys
     return try reading(doing: "reserve keys") { connection in
-      var parameters = ServerParameters()
-      parameters.add(count)
-      let result = try self.watcher.countingTransaction {
-        try connection.run(
-          ServerStatement("UPDATE \(keys) SET \"next\" = \"next\" + $1 RETURNING \"next\"", parameters))
+      do {
+        return try self.watcher.countingTransaction { try self.reserveKeys(count, connection) }
+      } catch let error as ServerError where error.isRefusalOfWrites {
+        // Nothing can be saved by this role, or to this server, so its keys need not be reserved.
+        let next = try self.nextKey(connection, "SELECT \"next\" FROM \(self.setup.layout.names.keys)")
+        return next..<(next + min(count, .max - next))
       }
-      guard result.count == 1 else {
-        throw StoreError(
-          .damaged, "\(self.name) does not say which keys are free.", remedy: "Restore the database from a backup.")
-      }
-      let next = result.integer(0, 0)
-      return (next - count)..<next
     }
+  }
+
+  private func reserveKeys(_ count: Int64, _ connection: ServerConnection) throws -> Range<Int64> {
+    var parameters = ServerParameters()
+    parameters.add(count)
+    let next = try nextKey(
+      connection, "UPDATE \(setup.layout.names.keys) SET \"next\" = \"next\" + $1 RETURNING \"next\"", parameters)
+    return (next - count)..<next
+  }
+
+  private func nextKey(
+    _ connection: ServerConnection, _ text: String, _ parameters: ServerParameters = ServerParameters()
+  ) throws -> Int64 {
+    let result = try connection.run(ServerStatement(text, parameters))
+    guard result.count == 1, result.integer(0, 0) > 0 else {
+      throw StoreError(
+        .damaged, "\(name) does not say which keys are free.", remedy: "Restore the database from a backup.")
+    }
+    return result.integer(0, 0)
   }
 
   package func returnKeys(_ unused: Range<Int64>) {

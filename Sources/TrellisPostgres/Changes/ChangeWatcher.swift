@@ -105,8 +105,8 @@ final class ChangeWatcher: @unchecked Sendable {
     if let connection, !connection.isLost { return connection }
     disconnect()
     guard !isClosed.load(ordering: .acquiring), let connection = try? setup.connect() else { return nil }
-    if listens {
-      guard (try? connection.run(ServerStatement("LISTEN \(SQLName.quoted(channel))"))) != nil else { return nil }
+    // A replica has no notices, and is asked now and then.
+    if listens, (try? connection.run(ServerStatement("LISTEN \(SQLName.quoted(channel))"))) != nil {
       let source = DispatchSource.makeReadSource(fileDescriptor: connection.socket, queue: queue)
       source.setEventHandler { [weak self] in self?.hear() }
       source.resume()

@@ -38,7 +38,7 @@ struct PostgresOpening {
           return try StorePreparation(setup, observer).run()
         } catch let error as ServerError {
           // A role that may not change tables, or a server that is only read, leaves the text to others.
-          if let found, error.state == "42501" || error.state == "25006" { return found }
+          if let found, error.isRefusalOfWrites { return found }
           throw error
         }
       }

@@ -37,6 +37,9 @@ struct ServerError: Error {
   /// Whether the same transaction may succeed if it is run again: a deadlock, or a serialization failure.
   var isTransient: Bool { state == "40P01" || state == "40001" }
 
+  /// Whether the role may not write, or nobody to this server.
+  var isRefusalOfWrites: Bool { state == "42501" || state == "25006" }
+
   /// Whether the server ends the connection: it shuts down, or an administrator ends the session.
   var isShutdown: Bool { state.hasPrefix("57P") || isLost }
 }

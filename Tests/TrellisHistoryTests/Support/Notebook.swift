@@ -49,7 +49,10 @@ struct Notebook {
     }
   }
 
-  func news(since token: HistoryToken) throws -> [HistoryTransaction] { try container.history(since: token) }
+  func news(since token: HistoryToken) throws -> [HistoryTransaction] {
+    try settle()
+    return try container.history(since: token)
+  }
 }
 
 /// A change as a line: `inserted Note#3`, `updated Note#3 [text]`, `deleted Note#3 {remoteID: a}`.

@@ -131,7 +131,6 @@ final class PostgreSQLGuideTests {
     // Who may not create cannot be the first.
     #expect(code { _ = try openShop(at: address("shop_app")) } == .cannotOpen)
     try openShop(at: address("shop_owner")).close()
-    _ = try cluster.psql("GRANT UPDATE ON shop._keys TO shop_reader", database: database)
 
     let app = try openShop(at: address("shop_app"))
     defer { app.close() }
@@ -430,7 +429,9 @@ final class PostgreSQLGuideTests {
     tea.stock = 2
     #expect(code { try context.save() } == .readOnly)
     #expect(try shop.newContext().values(of: Product.all) { $0.stock } == [1])
-    #expect(code { _ = try openShop(at: cluster.url(database: "postgres")) } == .readOnly)
+    let reader = try openShop(at: cluster.url(database: "postgres"))
+    #expect(try reader.newContext().count(Product.all) > 0)
+    reader.close()
     #expect(
       code { _ = try openShop(at: cluster.url(database: "postgres") + "?target_session_attrs=read-write") }
         == .cannotOpen)
