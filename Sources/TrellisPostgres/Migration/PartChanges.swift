@@ -19,7 +19,7 @@ struct PartChanges {
   /// The parts to make, in this order.
   private(set) var made: [PostgresSchema.Part] = []
 
-  /// The beginnings of the names of the store's own parts. Others belong to whoever has made them.
+  /// The beginnings of the names of the store's own parts. Others belong to other programs.
   private static let prefixes = ["_key.", "_unique.", "_reference.", "_index.", "_reverse.", "_target."]
 
   /// What makes a part the same, in the terms of the current model.

@@ -118,7 +118,7 @@ struct StorePreparation {
 
   /// The number of seconds that a program waits for the migration of another one, or for open transactions.
   private static let longestWait = 600.0
-  /// The time after which a wait for a lock ends, so that those who wait behind it go on, and it begins again.
+  /// The time after which a wait for a lock ends, so that calls behind it go on, and it begins again.
   private static let lockTimeout = "5s"
   /// The number of seconds between two waits.
   private static let pause = 0.2
@@ -134,11 +134,11 @@ struct StorePreparation {
       do {
         return try connection.transaction("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE") { try runOnce($0) }
       } catch let error as ServerError {
-        // Whoever has cancelled the migration has interrupted a statement.
+        // The cancellation of a migration interrupts a statement.
         if error.state == "57014" { try observer?.check(setup.name) }
         // A lock that was not to be had in time, or a deadlock with another program's transaction.
         guard error.state == "55P03" || error.isTransient else { throw error }
-        // Those who have waited behind this program come first.
+        // Calls that have waited behind this program come first.
         Thread.sleep(forTimeInterval: Self.pause)
         try observer?.check(setup.name)
         guard ContinuousClock.now < end else {

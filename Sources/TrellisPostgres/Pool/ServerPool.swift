@@ -11,7 +11,7 @@ final class ServerPool: Sendable {
   private let timeout: TimeInterval
   private let open: @Sendable () throws(StoreError) -> ServerConnection
 
-  /// A connection that nobody uses. `@unchecked` is sound because it is moved from one owner to the next under the lock.
+  /// A connection that is not in use. `@unchecked` is sound because it is moved from one owner to the next under the lock.
   private struct Idle: @unchecked Sendable {
     let connection: ServerConnection
     let since: ContinuousClock.Instant
