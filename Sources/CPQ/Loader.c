@@ -11,7 +11,6 @@ static char message[1024];
 static int is_loaded = 0;
 
 #if defined(_WIN32)
-#include <winsock2.h>
 #include <windows.h>
 static const char *const names[] = {"libpq.dll", NULL};
 static void *open_library(const char *name) { return (void *)LoadLibraryA(name); }
@@ -19,8 +18,6 @@ static void *find_symbol(void *library, const char *name) { return (void *)GetPr
 static const char *reason(void) { return "the system cannot load it"; }
 #else
 #include <dlfcn.h>
-#include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #if defined(__APPLE__)
 static const char *const names[] = {
@@ -101,31 +98,6 @@ static void ignore_notice(void *data, const char *notice) {
 }
 
 void trellis_pq_silence(PGconn *connection) { trellis_PQsetNoticeProcessor(connection, ignore_notice, NULL); }
-
-int trellis_pq_wait(int socket, int events, int timeout) {
-#if defined(_WIN32)
-  WSAPOLLFD waited = {0};
-  waited.fd = (SOCKET)socket;
-#else
-  struct pollfd waited = {0};
-  waited.fd = socket;
-#endif
-  if (events & TRELLIS_PQ_READABLE) waited.events |= POLLIN;
-  if (events & TRELLIS_PQ_WRITABLE) waited.events |= POLLOUT;
-  int count;
-#if defined(_WIN32)
-  count = WSAPoll(&waited, 1, timeout);
-#else
-  do count = poll(&waited, 1, timeout);
-  while (count < 0 && errno == EINTR);
-#endif
-  if (count <= 0) return count;
-  int happened = 0;
-  // A closed connection is readable: reading tells what happened.
-  if (waited.revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) happened |= TRELLIS_PQ_READABLE;
-  if (waited.revents & POLLOUT) happened |= TRELLIS_PQ_WRITABLE;
-  return happened;
-}
 
 static _Thread_local int leases = 0;
 

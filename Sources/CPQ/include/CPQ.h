@@ -56,10 +56,6 @@ const char *trellis_pq_load(void);
 /// Makes a connection keep what the server notes, instead of printing it.
 void trellis_pq_silence(PGconn *connection);
 
-/// Waits until a socket can be read or written. `timeout` is in milliseconds, -1 for none.
-/// Returns the events that happened, of TRELLIS_PQ_READABLE and TRELLIS_PQ_WRITABLE; 0 after the timeout; -1 for an error.
-int trellis_pq_wait(int socket, int events, int timeout);
-
 /// Changes the number of connections that the calling thread has borrowed, and returns it.
 int trellis_pq_thread_leases(int change);
 

@@ -3,7 +3,6 @@
 #define TRELLIS_CPQ_FUNCTIONS_H
 
 #define TRELLIS_PQ_FUNCTIONS(X) \
-  X(int, PQlibVersion, (void), ()) \
   X(int, PQisthreadsafe, (void), ()) \
   X(trellis_pq_option *, PQconninfoParse, (const char *text, char **message), (text, message)) \
   X(void, PQconninfoFree, (trellis_pq_option *options), (options)) \
@@ -12,23 +11,15 @@
     (const char *const *keywords, const char *const *values, int expand), (keywords, values, expand)) \
   X(void, PQfinish, (PGconn *connection), (connection)) \
   X(int, PQstatus, (const PGconn *connection), (connection)) \
-  X(int, PQtransactionStatus, (const PGconn *connection), (connection)) \
   X(const char *, PQparameterStatus, (const PGconn *connection, const char *name), (connection, name)) \
   X(int, PQserverVersion, (const PGconn *connection), (connection)) \
   X(char *, PQerrorMessage, (const PGconn *connection), (connection)) \
   X(int, PQsocket, (const PGconn *connection), (connection)) \
   X(int, PQbackendPID, (const PGconn *connection), (connection)) \
-  X(char *, PQdb, (const PGconn *connection), (connection)) \
-  X(char *, PQhost, (const PGconn *connection), (connection)) \
-  X(char *, PQport, (const PGconn *connection), (connection)) \
   X(trellis_notice_processor, PQsetNoticeProcessor, \
     (PGconn *connection, trellis_notice_processor processor, void *data), (connection, processor, data)) \
-  X(int, PQsetnonblocking, (PGconn *connection, int is_nonblocking), (connection, is_nonblocking)) \
-  X(int, PQflush, (PGconn *connection), (connection)) \
   X(int, PQconsumeInput, (PGconn *connection), (connection)) \
-  X(int, PQisBusy, (PGconn *connection), (connection)) \
   X(int, PQenterPipelineMode, (PGconn *connection), (connection)) \
-  X(int, PQexitPipelineMode, (PGconn *connection), (connection)) \
   X(int, PQpipelineSync, (PGconn *connection), (connection)) \
   X(int, PQsetSingleRowMode, (PGconn *connection), (connection)) \
   X(int, PQsendPrepare, \
@@ -43,9 +34,6 @@
      const int *lengths, const int *formats, int result_format), \
     (connection, text, count, types, values, lengths, formats, result_format)) \
   X(PGresult *, PQgetResult, (PGconn *connection), (connection)) \
-  X(PGresult *, PQexec, (PGconn *connection, const char *text), (connection, text)) \
-  X(int, PQputCopyData, (PGconn *connection, const char *bytes, int count), (connection, bytes, count)) \
-  X(int, PQputCopyEnd, (PGconn *connection, const char *message), (connection, message)) \
   X(int, PQresultStatus, (const PGresult *result), (result)) \
   X(char *, PQresultErrorMessage, (const PGresult *result), (result)) \
   X(char *, PQresultErrorField, (const PGresult *result, int field), (result, field)) \

@@ -71,17 +71,9 @@ struct HistoryOpening {
     return result.count == 1 && TextBytes.areEqual(result.text(0, 0) ?? "", setup.model.checksum)
   }
 
-  /// Lets one program after the other change the history.
-  private func lock(_ connection: ServerConnection) throws {
-    var parameters = ServerParameters()
-    parameters.add(setup.options.schema)
-    try connection.run(
-      ServerStatement("SELECT pg_advisory_xact_lock(hashtextextended('trellis.' || $1, 0))", parameters))
-  }
-
   private func end() throws {
     try connection.transaction { connection in
-      try lock(connection)
+      try connection.lockChanges(ofSchema: setup.options.schema)
       try connection.runAll([
         "DROP TABLE IF EXISTS \(names.history)",
         "UPDATE \(names.metadata) SET \"value\" = array_to_string(array_remove(string_to_array(\"value\", ' '), "
@@ -93,7 +85,7 @@ struct HistoryOpening {
 
   private func begin() throws -> ServerHistory {
     try connection.transaction { connection in
-      try lock(connection)
+      try connection.lockChanges(ofSchema: setup.options.schema)
       try connection.runAll([
         "CREATE TABLE IF NOT EXISTS \(names.history) (\"number\" bigint PRIMARY KEY, \"time\" timestamptz NOT NULL, "
           + "\"origin\" bigint NOT NULL, \"model\" bigint NOT NULL, \"author\" text, \"changes\" bytea NOT NULL)",

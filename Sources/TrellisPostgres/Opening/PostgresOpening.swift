@@ -156,10 +156,7 @@ struct StorePreparation {
       "SET LOCAL lock_timeout = '\(Self.lockTimeout)'", "SET LOCAL statement_timeout = 0",
       "SET LOCAL idle_in_transaction_session_timeout = 0", "SET LOCAL standard_conforming_strings = on",
     ])
-    var parameters = ServerParameters()
-    parameters.add(setup.options.schema)
-    try connection.run(
-      ServerStatement("SELECT pg_advisory_xact_lock(hashtextextended('trellis.' || $1, 0))", parameters))
+    try connection.lockChanges(ofSchema: setup.options.schema)
     guard try StoreMetadata.isPresent(connection, setup) else {
       try StoreCreation(connection, setup).run()
       return PostgresOpening.Opened(generation: StoreGeneration("0", setup))

@@ -148,10 +148,13 @@ extension PostgresConnection {
       ServerStatement(try MemberStatements(layout, list.relationship).rows, ServerParameters(list.owners.distinct))
     }
     for statement in statements { note(statement) }
+    let generation = store.generation
     let results = try reading(doing: "read") { connection in
-      let (results, failure) = try connection.run(statements)
+      // A snapshot has asked for the generation at its beginning.
+      let (results, failure) = try connection.run(isPinned ? statements : [generation.statement] + statements)
+      if !isPinned, let answer = results.first { try generation.check(answer) }
       if let failure { throw failure }
-      return results
+      return Array(results.suffix(statements.count))
     }
     announced = Dictionary(zip(lists, results)) { first, _ in first }
   }

@@ -480,16 +480,17 @@ struct SaveStatements {
     var keys: [Int: [Int64]] = [:]
     for group in request.deletes { keys[model.entities[group.entity].root, default: []] += group.keys }
     let roots = Set(keys.keys).union(cascadedRoots).sorted { (rank($0), $0) > (rank($1), $1) }
+    let deleted: [(root: Int, keys: Keys)] = roots.map { root in
+      switch (keys[root], cascadedRoots.contains(root)) {
+      case (let keys?, true): (root, .both(keys, root: root))
+      case (let keys?, false): (root, .list(keys))
+      case (nil, _): (root, .cascaded(root: root))
+      }
+    }
     for root in cascadedRoots.sorted() {
       for reference in model.oneWayColumns(to: root) { try clear(reference, .cascaded(root: root)) }
     }
-    for root in roots {
-      let selected: Keys =
-        switch (keys[root], cascadedRoots.contains(root)) {
-        case (let keys?, true): .both(keys, root: root)
-        case (let keys?, false): .list(keys)
-        case (nil, _): .cascaded(root: root)
-        }
+    for (root, selected) in deleted {
       for table in model.joinTables {
         let ends = [
           (table.first.entity, table.first.column), (table.second?.entity ?? table.partnerEntity, table.partnerColumn),
@@ -500,13 +501,7 @@ struct SaveStatements {
         }
       }
     }
-    for root in roots {
-      let selected: Keys =
-        switch (keys[root], cascadedRoots.contains(root)) {
-        case (let keys?, true): .both(keys, root: root)
-        case (let keys?, false): .list(keys)
-        case (nil, _): .cascaded(root: root)
-        }
+    for (root, selected) in deleted {
       let (condition, parameters) = Self.isOneOf(SQLName.id, selected)
       let table = layout.tables[root]
       add(

@@ -14,6 +14,14 @@ extension ServerConnection {
     }
   }
 
+  /// Makes programs that create, migrate or otherwise change the tables of a schema do so one after the other, until the
+  /// transaction ends.
+  func lockChanges(ofSchema schema: String) throws(ServerError) {
+    var parameters = ServerParameters()
+    parameters.add(schema)
+    try run(ServerStatement("SELECT pg_advisory_xact_lock(hashtextextended('trellis.' || $1, 0))", parameters))
+  }
+
   /// Runs statements in one round trip.
   func runAll(_ statements: [ServerStatement]) throws(ServerError) {
     if let failure = try run(statements).failure { throw failure }
