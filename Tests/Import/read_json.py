@@ -517,9 +517,13 @@ class Store:
             record.target.values.update(record.values)
         for record in records:
             for name, members in record.links.items():
-                self.link(record.target, record.entity.relationships[name], [
-                    found for found in map(self.partner, members, [record.entity.relationships[name]] * len(members))
-                    if found is not None and not found.is_deleted])
+                relationship = record.entity.relationships[name]
+                found = [self.partner(member, relationship) for member in members]
+                # A reference that leads nowhere leaves a to-one as it is.
+                if not relationship.to_many and members and not any(found):
+                    continue
+                self.link(record.target, relationship, [
+                    partner for partner in found if partner is not None and not partner.is_deleted])
 
     def find(self, records, former):
         index = {}

@@ -175,6 +175,20 @@ import TrellisTestSupport
     #expect(try shelf.author(1).friends.map(\.number) == [1])
   }
 
+  @Test("a reference to nothing leaves a to-one as it is, whether its partner is stored or given before")
+  func unresolvedBesidesAPartner() throws {
+    let shelf = try Shelf()
+    let text = #"[{"id": 1, "full_name": "a", "mentor": {"id": 2, "full_name": "b"}}, {"id": 1, "mentor": 99}]"#
+    for _ in 0..<2 {
+      let report = try shelf.take(text)
+      #expect(report.unresolved.map { $0.place?.pointer } == ["/1/mentor"])
+      #expect(try shelf.author(1).mentor?.number == 2)
+    }
+    let report = try shelf.take(#"[{"id": 1, "mentor": 99}]"#)
+    #expect(report.updated.isEmpty && report.unresolved.count == 1)
+    #expect(try shelf.author(1).mentor?.number == 2)
+  }
+
   // MARK: Rejecting
 
   @Test("an object that cannot be imported is left out with its reason and place, and the others are imported")
