@@ -1,3 +1,4 @@
+internal import CPQ
 import TrellisModel
 import TrellisStorage
 
@@ -7,10 +8,14 @@ final class ServerRowReader: RowReader {
   private let table: EntityTable
   /// The number of columns before the key.
   private let base: Int
+  /// Keeps the rows in memory while one of them is shown.
   private var result: ServerResult
-  private var row = 0
+  // What the accessors need of the result, so that they neither retain nor release it for each value.
+  @exclusivity(unchecked) private var handle: OpaquePointer
+  @exclusivity(unchecked) private var types: ContiguousArray<ServerType?>
+  @exclusivity(unchecked) private var row: Int32 = 0
   /// The places of the row's columns; nil if they are in order.
-  private var places: ContiguousArray<Int32>?
+  @exclusivity(unchecked) private var places: ContiguousArray<Int32>?
   private let first: Int
   /// The bytes of a text that the server has in another form.
   private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -18,6 +23,8 @@ final class ServerRowReader: RowReader {
 
   init(_ result: ServerResult, _ table: EntityTable, base: Int = 0, store: String) {
     self.result = result
+    handle = result.handle
+    types = result.types
     self.table = table
     self.base = base
     self.store = store
@@ -32,10 +39,14 @@ final class ServerRowReader: RowReader {
   ///
   /// - Throws: ``StoreError`` if the row belongs to no entity of the request.
   func show(_ result: ServerResult, _ row: Int) throws(StoreError) {
-    self.result = result
-    self.row = row
-    key = result.integer(row, base)
-    version = result.integer(row, base + 1)
+    if self.result !== result {
+      self.result = result
+      handle = result.handle
+      types = result.types
+    }
+    self.row = Int32(truncatingIfNeeded: row)
+    key = stored(base).flatMap { ValueCoding.integer($0.bytes, $0.type) } ?? 0
+    version = stored(base + 1).flatMap { ValueCoding.integer($0.bytes, $0.type) } ?? 0
     guard table.isInHierarchy else { return }
     let name = result.bytes(row, base + 2)
     guard let found = table.entityNames.first(where: { $0.name.utf8.elementsEqual(name) }) else {
@@ -47,40 +58,40 @@ final class ServerRowReader: RowReader {
     places = table.places[found.number]
   }
 
-  private func place(_ column: Int) -> Int {
+  @inline(__always) private func place(_ column: Int) -> Int {
     guard let places else { return first + column }
     return places.indices.contains(column) ? first + Int(places[column]) : -1
   }
 
-  private func type(_ place: Int) -> ServerType? { result.types.indices.contains(place) ? result.types[place] : nil }
-
-  override func isNull(_ column: Int) -> Bool {
-    let place = place(column)
-    return !result.types.indices.contains(place) || result.isNull(row, place)
+  /// The bytes of a value with the type of its column; nil if it is null, or if there is no such column.
+  @inline(__always) private func stored(_ place: Int) -> (bytes: UnsafeRawBufferPointer, type: ServerType?)? {
+    guard types.indices.contains(place) else { return nil }
+    let column = Int32(truncatingIfNeeded: place)
+    let count = trellis_PQgetlength(handle, row, column)
+    // Only values without bytes can be null.
+    if count == 0, trellis_PQgetisnull(handle, row, column) != 0 { return nil }
+    return (UnsafeRawBufferPointer(start: trellis_PQgetvalue(handle, row, column), count: Int(count)), types[place])
   }
 
+  override func isNull(_ column: Int) -> Bool { stored(place(column)) == nil }
+
   override func integer(_ column: Int) -> Int64 {
-    let place = place(column)
-    if !isNull(column), let value = ValueCoding.integer(result.bytes(row, place), type(place)) { return value }
+    if let (bytes, type) = stored(place(column)), let value = ValueCoding.integer(bytes, type) { return value }
     report(column, "the stored value is no integer")
     return 0
   }
 
   override func real(_ column: Int) -> Double {
-    let place = place(column)
-    if !isNull(column), case .real(let value)? = ValueCoding.value(result.bytes(row, place), type(place)) {
-      return value
-    }
+    if let (bytes, type) = stored(place(column)), let value = ValueCoding.real(bytes, type) { return value }
     report(column, "the stored value is no real")
     return 0
   }
 
   override func text(_ column: Int) -> String {
-    let place = place(column)
-    if !isNull(column) {
-      switch type(place) {
-      case .text: return String(decoding: result.bytes(row, place), as: UTF8.self)
-      case .numeric: if let text = NumericCoding.text(result.bytes(row, place)) { return text }
+    if let (bytes, type) = stored(place(column)) {
+      switch type {
+      case .text: return String(decoding: bytes, as: UTF8.self)
+      case .numeric: if let text = NumericCoding.text(bytes) { return text }
       default: break
       }
     }
@@ -89,11 +100,10 @@ final class ServerRowReader: RowReader {
   }
 
   override func bytes(_ column: Int) -> UnsafeRawBufferPointer {
-    let place = place(column)
-    if !isNull(column) {
-      switch type(place) {
-      case .bytes, .uuid, .text: return result.bytes(row, place)
-      case .numeric: if let text = NumericCoding.text(result.bytes(row, place)) { return keep(text) }
+    if let (bytes, type) = stored(place(column)) {
+      switch type {
+      case .bytes, .uuid, .text: return bytes
+      case .numeric: if let text = NumericCoding.text(bytes) { return keep(text) }
       default: break
       }
     }

@@ -100,11 +100,16 @@ enum ValueCoding {
     }
   }
 
+  /// The real of a value in binary form; nil if its type is another.
+  static func real(_ bytes: UnsafeRawBufferPointer, _ type: ServerType?) -> Double? {
+    type == .double && bytes.count == 8 ? Double(bitPattern: bytes.bigEndian(UInt64.self, at: 0)) : nil
+  }
+
   /// The value in its stored form; nil if it has none.
   static func value(_ bytes: UnsafeRawBufferPointer, _ type: ServerType?) -> StoredValue? {
     switch type {
     case .bigint, .integer, .smallint, .boolean, .timestamp: integer(bytes, type).map(StoredValue.integer)
-    case .double: bytes.count == 8 ? .real(Double(bitPattern: bytes.bigEndian(UInt64.self, at: 0))) : nil
+    case .double: real(bytes, type).map(StoredValue.real)
     case .text: .text(String(decoding: bytes, as: UTF8.self))
     case .numeric: NumericCoding.text(bytes).map(StoredValue.text)
     case .uuid, .bytes: .blob([UInt8](bytes))

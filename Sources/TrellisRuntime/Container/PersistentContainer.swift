@@ -18,6 +18,8 @@ public final class PersistentContainer: Sendable {
   let core: ContainerCore
   private let workers: Workers
   @MainActor private var main: ManagedObjectContext?
+  /// Whether ``mainContext`` exists. Without one, as in a server, no block waits for the main actor.
+  private let hasMain = Atomic(false)
 
   /// Opens or creates a store for a model.
   ///
@@ -57,6 +59,8 @@ public final class PersistentContainer: Sendable {
   /// main actor is free and at the latest before ``perform(timeout:_:)`` returns.
   @MainActor public var mainContext: ManagedObjectContext {
     if let main { return main }
+    // Before the context is made, so that a block that does not see it has saved before the context reads.
+    hasMain.store(true, ordering: .sequentiallyConsistent)
     let made = ManagedObjectContext(core: core)
     main = made
     let bells = made.graph.inbox.listen()
@@ -87,7 +91,7 @@ public final class PersistentContainer: Sendable {
   ) async throws -> Result {
     let core = core
     let result = try await workers.run(timeout: timeout) { try body(ManagedObjectContext(core: core)) }
-    await mergeIntoMain()
+    if hasMain.load(ordering: .sequentiallyConsistent) { await mergeIntoMain() }
     return result
   }
 
@@ -334,13 +338,27 @@ final class Workers: Sendable {
 
   private func start(_ job: Job, on queue: DispatchQueue) {
     queue.async {
-      job.run()
-      let next = self.line.withLock { line -> Job? in
-        if !line.waiting.isEmpty { return line.waiting.removeFirst() }
-        line.free.append(queue)
-        return nil
+      // The thread goes on with the jobs that wait, instead of leaving the queue and being woken for each.
+      var job = job
+      while true {
+        withAutoreleasePool(job.run)
+        let next = self.line.withLock { line -> Job? in
+          if !line.waiting.isEmpty { return line.waiting.removeFirst() }
+          line.free.append(queue)
+          return nil
+        }
+        guard let next else { return }
+        job = next
       }
-      if let next { self.start(next, on: queue) }
     }
   }
+}
+
+/// Releases what Objective-C code has autoreleased in a closure, on systems that have it.
+private func withAutoreleasePool(_ body: () -> Void) {
+  #if canImport(ObjectiveC)
+    autoreleasepool(invoking: body)
+  #else
+    body()
+  #endif
 }

@@ -62,6 +62,14 @@ struct ConcurrentMigrationTests {
     #expect(
       code { try reading.fetch(StoreRequest(entity: 0)) { _ in Issue.record("a row was read") } } == .migratedByOthers)
     #expect(code { try reading.rows(of: 0, keys: [1]) { _ in Issue.record("a row was read") } } == .migratedByOthers)
+    let tags = try #require(store.former.entity(named: "Entry")?.property(named: "tags"))
+    let members = RelationshipNumber(entity: 0, property: tags.index)
+    #expect(
+      code {
+        try reading.members(of: members, owners: [1]) { _, _ in Issue.record("a row was read") }
+      } == .migratedByOthers)
+    let announced = [MemberRequest(of: members, owners: [1]), MemberRequest(of: members, owners: [2])]
+    #expect(code { try reading.willReadMembers(announced) } == .migratedByOthers)
     #expect(code { try pinned.pin() } == .migratedByOthers)
     #expect(code { try reading.save(store.request(store.former, 10...11)) } == .migratedByOthers)
     #expect(try store.number("SELECT count(*) FROM SCHEMA.\"Entry\"") == 3)
