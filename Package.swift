@@ -38,8 +38,8 @@ var package = Package(
     .target(name: "TrellisModelFile", dependencies: ["TrellisModel"], swiftSettings: settings),
 
     // What a store has to do, and the embedded stores: SQLite and memory. None of them knows the object graph.
-    .target(
-      name: "CSQLite", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
+    .target(name: "CLibrary", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
+    .target(name: "CSQLite", dependencies: ["CLibrary"]),
     .target(
       name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel", "TrellisModelFile"], swiftSettings: settings),
 
@@ -84,7 +84,7 @@ var package = Package(
       swiftSettings: settings),
 
     // The store on a PostgreSQL server. Programs that use it import it beside `Trellis`.
-    .target(name: "CPQ", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
+    .target(name: "CPQ", dependencies: ["CLibrary"]),
     .target(
       name: "TrellisPostgres", dependencies: ["CPQ", "TrellisModel", "TrellisModelFile", "TrellisStorage"],
       swiftSettings: settings),

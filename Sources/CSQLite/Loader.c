@@ -1,87 +1,29 @@
-// Finds the library and fills the table, once for the process.
 #include "CSQLite.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "CLibrary.h"
 
 struct trellis_sqlite_functions trellis_sqlite_table;
 
-static char message[1024];
-static int is_loaded = 0;
-
 #if defined(_WIN32)
-#include <windows.h>
-static const char *const names[] = {"winsqlite3.dll", "sqlite3.dll", NULL};
-static void *open_library(const char *name) { return (void *)LoadLibraryA(name); }
-static void *find_symbol(void *library, const char *name) { return (void *)GetProcAddress((HMODULE)library, name); }
-static const char *reason(void) { return "the system cannot load it"; }
+static const char *const files[] = {"winsqlite3.dll", "sqlite3.dll", NULL};
+#elif defined(__APPLE__)
+static const char *const files[] = {"/usr/lib/libsqlite3.dylib", NULL};
 #else
-#include <dlfcn.h>
-#include <pthread.h>
-#if defined(__APPLE__)
-static const char *const names[] = {"/usr/lib/libsqlite3.dylib", NULL};
-#else
-static const char *const names[] = {"libsqlite3.so.0", "libsqlite3.so", NULL};
-#endif
-static void *open_library(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
-static void *find_symbol(void *library, const char *name) { return dlsym(library, name); }
-static const char *reason(void) {
-  const char *text = dlerror();
-  return text ? text : "no reason given";
-}
+static const char *const files[] = {"libsqlite3.so.0", "libsqlite3.so", NULL};
 #endif
 
-static void *find_library(void) {
-  const char *wanted = getenv("TRELLIS_SQLITE_LIBRARY");
-  if (wanted && wanted[0]) {
-    void *library = open_library(wanted);
-    if (!library)
-      snprintf(message, sizeof message, "SQLite cannot be loaded from TRELLIS_SQLITE_LIBRARY (%s): %s.", wanted, reason());
-    return library;
-  }
-  for (const char *const *name = names; *name; name++) {
-    void *library = open_library(*name);
-    if (library) return library;
-  }
-  snprintf(message, sizeof message, "The SQLite library (%s) is not on this system: %s.", names[0], reason());
-  return NULL;
-}
-
-static void load(void) {
-  void *library = find_library();
-  if (!library) return;
-  void *symbol;
-  // The pointer is copied as bytes because C has no cast between data and function pointers.
-#define FIND(name) \
-  symbol = find_symbol(library, #name); \
-  if (!symbol) { \
-    snprintf(message, sizeof message, "The SQLite library found is too old: it lacks %s.", #name); \
-    return; \
-  } \
-  memcpy(&trellis_sqlite_table.name, &symbol, sizeof symbol);
-#define X(ret, name, params, args) FIND(name)
-  TRELLIS_SQLITE_FUNCTIONS(X)
+#define X(ret, name, params, args) {#name, &trellis_sqlite_table.name},
+static const struct trellis_symbol symbols[] = {
+  TRELLIS_SQLITE_FUNCTIONS(X) {"sqlite3_db_config", &trellis_sqlite_table.sqlite3_db_config}, {NULL, NULL}};
 #undef X
-  FIND(sqlite3_db_config)
-#undef FIND
-  is_loaded = 1;
-}
 
-#if defined(_WIN32)
-static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
-static BOOL CALLBACK load_once(PINIT_ONCE o, PVOID p, PVOID *c) {
-  load();
-  return TRUE;
-}
-const char *trellis_sqlite_load(void) {
-  InitOnceExecuteOnce(&once, load_once, NULL, NULL);
-  return is_loaded ? NULL : message;
-}
-#else
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-const char *trellis_sqlite_load(void) {
-  pthread_once(&once, load);
-  return is_loaded ? NULL : message;
-}
-#endif
+static struct trellis_library library = {
+  .name = "SQLite",
+  .subject = "The SQLite library",
+  .found = "The SQLite library found is too old",
+  .variable = "TRELLIS_SQLITE_LIBRARY",
+  .files = files,
+  .symbols = symbols,
+};
+
+const char *trellis_sqlite_load(void) { return trellis_library_load(&library); }
