@@ -117,7 +117,11 @@ struct ChildSave {
     }
     parent.registerInserted(made)
     // An object that is inserted again after its delete was saved here.
-    if child.backlog.returning.contains(object._key) { try parent.showReferencesLeft(to: made) }
+    if child.backlog.returning.contains(object._key) {
+      try parent.showReferencesLeft(to: made)
+      // The parent's own parent has to show them as well.
+      parent.backlog.returning.insert(object._key)
+    }
     return Pair(
       object: object, twin: made, properties: properties.filter { info.relationships[$0] != nil }, isWhole: true)
   }

@@ -1,0 +1,31 @@
+import Testing
+import Trellis
+import TrellisTestSupport
+
+@Suite("Objects that return after their delete was saved") struct ReturnedObjectTests {
+  @Test("each level above shows the references that were left to it", arguments: [0, 1, 2, 3])
+  func referencesLeft(_ levels: Int) throws {
+    let container = try PersistentContainer(model: .rules, store: .memory, log: nil)
+    var contexts = [container.newContext()]
+    for _ in 0..<levels { contexts.append(contexts[contexts.count - 1].newChildContext()) }
+    let context = contexts[levels]
+    context.undo.enable()
+    func saveAll() throws { for context in contexts.reversed() { try context.save() } }
+
+    let (left, right) = (OneLeft(in: context), OneRight(in: context))
+    try saveAll()
+    left.oneNoActionNoAction = right
+    context.undo.endStep()
+    try context.delete(right)
+    try saveAll()
+    try context.undo.undo()
+    #expect(right.oneNoActionNoAction === left)
+    for (level, context) in contexts.enumerated().reversed() {
+      let twin = try #require(try context.object(with: right.objectID), "level \(level)")
+      #expect(twin.oneNoActionNoAction?.objectID == left.objectID, "level \(level)")
+      try context.save()
+    }
+    let reader = container.newContext()
+    #expect(try reader.fetch(OneRight.all).map { $0.oneNoActionNoAction?.objectID } == [left.objectID])
+  }
+}
