@@ -109,9 +109,10 @@ struct Duel {
 
   private mutating func redo() throws {
     let name = live.context.undo.redoName
-    guard let graph = try history.redo(name) else { return }
+    guard let step = try history.redo(name) else { return }
     guard try live.context.undo.redo() else { throw Difference(description: "there is nothing to do again") }
-    reference.restore(graph)
+    reference.restore(step.after)
+    reference.denyDeletes(since: step.before)
   }
 
   private mutating func save() throws {

@@ -41,6 +41,16 @@ struct ReferenceWorld {
     for object in current.living { dropLost(object) }
   }
 
+  /// Denies the deletes of a step that is done again. An object that was new when it was deleted, and is stored by now, is
+  /// denied its delete as any other.
+  mutating func denyDeletes(since former: ReferenceGraph) {
+    for object in current.deleted where former.isLiving(object) {
+      for shape in current.shapes(of: object) where shape.rule == .deny && current.links(object, shape).isEmpty {
+        current.setLinks(object, shape, former.links(object, shape))
+      }
+    }
+  }
+
   /// A link to an object that was deleted and saved since is none any more, but under no action.
   private mutating func dropLost(_ object: Int) {
     for shape in current.shapes(of: object) where current.shapes.inverse(of: shape)?.rule != .noAction {

@@ -40,14 +40,14 @@ struct StepHistory {
     return nil
   }
 
-  /// The graph after the step that the context is about to do again; nil when there is none.
-  mutating func redo(_ name: String?) throws -> ReferenceGraph? {
+  /// The graphs before and after the step that the context is about to do again; nil when there is none.
+  mutating func redo(_ name: String?) throws -> (before: ReferenceGraph, after: ReferenceGraph)? {
     guard let name else { return nil }
     guard let last = undone.popLast(), "\(last.name)" == name else {
       throw Duel.Difference(description: "the step \(name) is not the one that was undone last")
     }
     turns += 1
     done.append(last)
-    return last.step.after
+    return (last.step.before, last.step.after)
   }
 }
