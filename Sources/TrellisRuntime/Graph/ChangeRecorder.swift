@@ -285,7 +285,7 @@ struct MemberTrace {
   let wasRemoved: Bool
   /// Whether the list had noted the key as a member that keeps its position if the store has it.
   let wasUnmoved: Bool
-  /// The members in their order, if these are kept.
+  /// The members in their order, if the position alone does not tell where the key is.
   var order: ContiguousArray<Int64>?
 }
 
@@ -308,7 +308,8 @@ extension MemberList {
     return MemberTrace(
       key: key, isComing: isComing, wasLoaded: isLoaded, wasMember: place != nil || isInferred, place: place,
       behind: place.map { keys.count - 1 - $0 } ?? 0,
-      wasStored: hasRead(key) || isInferred, saves: saves, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key))
+      wasStored: hasRead(key) || isInferred, saves: saves, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key),
+      order: keptOrder(with: key))
   }
 
   /// The position of a key before a change. Keys that the list had noted as added before it was loaded are at its end

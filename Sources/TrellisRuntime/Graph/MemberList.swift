@@ -175,6 +175,12 @@ final class MemberList {
     return 0
   }
 
+  /// The order that a list that is not loaded keeps for its members, if a key has a position in it.
+  func keptOrder(with key: Int64) -> ContiguousArray<Int64>? {
+    guard !isLoaded, let arrangement, arrangement.wanted.contains(key) else { return nil }
+    return arrangement.wanted
+  }
+
   // MARK: Changing
 
   /// Adds a member at a position, or at the end. A present member is moved.

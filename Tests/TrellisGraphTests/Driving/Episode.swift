@@ -94,6 +94,10 @@ struct Episode {
     let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size, undoes: plan.undoes)
     var duel = Duel(rules.shapes, live, touched: plan.touched, asksBefore: cascading == nil)
     var outcome = Outcome()
+    outcome.operations = [
+      "  (holds objects: \(plan.holdsObjects), undoes: \(plan.undoes), leaves to the store: \(plan.leavesToStore), "
+        + "compares all after \(plan.interval) steps, touches \(plan.touched.map(\.name).joined(separator: ", ")))"
+    ]
     do {
       for step in steps {
         outcome.steps += 1
