@@ -84,13 +84,20 @@ public final class PersistentContainer: Sendable {
   /// - Parameters:
   ///   - timeout: How long the block waits for a worker; nil for as long as it takes. It does not limit the block itself.
   ///   - body: The work. Objects must not leave it; its result must be Sendable, such as snapshots.
-  /// - Throws: errors of `body`; `CancellationError` if the task is cancelled before the block starts; ``StoreError`` with
-  ///   the code `busy` if it did not start within the timeout.
+  /// - Throws: errors of `body`; ``ContextError`` with the code `load-failed` if a property that it has read could not be
+  ///   loaded, even if it has saved before; `CancellationError` if the task is cancelled before the block starts;
+  ///   ``StoreError`` with the code `busy` if it did not start within the timeout.
   public func perform<Result: Sendable>(
     timeout: Duration? = nil, _ body: sending @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
     let core = core
-    let result = try await workers.run(timeout: timeout) { try body(ManagedObjectContext(core: core)) }
+    let result = try await workers.run(timeout: timeout) {
+      let context = ManagedObjectContext(core: core)
+      let result = try body(context)
+      // A result that was made without the values that could not be read is none.
+      try context.graph.throwPendingFailure()
+      return result
+    }
     if hasMain.load(ordering: .sequentiallyConsistent) { await mergeIntoMain() }
     return result
   }

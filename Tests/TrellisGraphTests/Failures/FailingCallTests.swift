@@ -27,4 +27,26 @@ import TrellisTestSupport
     }
     print("failing stores: seed \(Self.seed), \(steps) steps, \(failures) failed calls")
   }
+
+  @Test("a block of perform fails if one of its properties could not be loaded, and else returns")
+  func performWithFailingLoad() async throws {
+    let failure = FailureSwitch()
+    let container = try PersistentContainer(model: .rules, store: StoreConfiguration.memory.failing(failure)) { _ in }
+    let context = container.newContext()
+    let holder = Holder(in: context)
+    holder.listNullify.append(Target(in: context))
+    try context.save()
+    let id = holder.objectID
+    let count: @Sendable (Bool) async throws -> Int? = { fails in
+      try await container.perform { context in
+        let holder = try context.object(with: id)
+        if fails { failure.set(.call(0)) }
+        return holder?.listNullify.count
+      }
+    }
+    #expect(try await count(false) == 1)
+    let error = await #expect(throws: ContextError.self) { try await count(true) }
+    #expect(error?.code == .loadFailed)
+    #expect(try await count(false) == 1)
+  }
 }
