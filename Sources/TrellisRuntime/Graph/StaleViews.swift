@@ -222,13 +222,22 @@ extension ObjectGraph {
     else { return }
     let stored = Set(stored)
     list.keepNotes { key in
-      guard let member = map[key], member.isAlive else { return false }
+      let member = map[key]
+      guard member?.isAlive == true || isDeleted(key, with: owner) else { return false }
+      // A new object is not registered any more once it is deleted.
+      guard let member else { return true }
       if member.accessFlags.contains(.fault) { return stored.contains(key) }
       return member._reference(inverse.property) == owner._key
         && (stored.contains(key) || member.hasOwnReference(inverse))
     } removed: {
       isTakenOut($0, of: owner, inverse)
     }
+  }
+
+  /// Whether one delete has deleted both a member and its owner, which stay linked to each other.
+  private func isDeleted(_ member: Int64, with owner: ManagedObject) -> Bool {
+    owner.phase == .deleted
+      && pending.deletions.closures.contains { $0.keys.contains(owner._key) && $0.keys.contains(member) }
   }
 
   private func isTakenOut(_ key: Int64, of owner: ManagedObject, _ inverse: Relationship) -> Bool {
