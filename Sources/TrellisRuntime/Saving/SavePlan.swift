@@ -12,6 +12,8 @@ final class SavePlan {
   @exclusivity(unchecked) private(set) var updated: ContiguousArray<(object: ManagedObject, mask: ColumnMask)> = []
   /// The saved objects with changed to-many relationships only.
   @exclusivity(unchecked) private(set) var relinked: ContiguousArray<ManagedObject> = []
+  /// The saved objects with other changes, such as a to-one that their partner's row holds.
+  @exclusivity(unchecked) private(set) var unlinked: ContiguousArray<ManagedObject> = []
   let deleted: ContiguousArray<ManagedObject>
   /// Those of the objects above, but for deleted ones, that have to-manys in memory.
   @exclusivity(unchecked) private(set) var owners: ContiguousArray<ManagedObject> = []
@@ -36,6 +38,8 @@ final class SavePlan {
         updated.append((object, ColumnMask(bits: bits)))
       } else if object.hasChangedLists {
         relinked.append(object)
+      } else {
+        unlinked.append(object)
       }
     }
     for (object, _) in updated where object.hasLists { owners.append(object) }
@@ -252,6 +256,7 @@ extension ObjectGraph {
     try rules.checkRuns(of: plan.inserted, .validateInsert)
     try rules.checkRuns(of: plan.updated.lazy.map(\.object), .validateUpdate)
     for object in plan.relinked { try rules.checkLinks(object, .validateUpdate) }
+    for object in plan.unlinked { rules.checkNotedPartners(of: object) }
     if !plan.deleted.isEmpty { try rules.checkDeleted(Array(plan.deleted)) }
     guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
   }

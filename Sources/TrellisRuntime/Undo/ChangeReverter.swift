@@ -225,8 +225,10 @@ private struct ChangeReverter {
       let inverse = graph.runtime.inverse(of: relationship),
       let key = object.notedPartner(of: relationship.property)
     else { return }
-    if key > 0, let partner = graph.map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
-      partner._reference(inverse.property) == object._key
+    if key > 0, let partner = graph.map[key], !partner.accessFlags.contains(.fault),
+      partner._reference(inverse.property) == object._key,
+      // A deleted partner is not shown, but some delete rules leave the reference.
+      partner.isAlive || graph.survivorsKeep(partner, inverse, relationship)
     {
       return
     }

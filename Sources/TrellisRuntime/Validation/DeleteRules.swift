@@ -262,6 +262,15 @@ struct ObjectRules {
     checkCount(count, of: relationship, object)
   }
 
+  /// Checks the required to-ones that partners' rows hold, as far as the context has noted them. Their number of partners
+  /// in the store is checked by the save.
+  mutating func checkNotedPartners(of object: ManagedObject) {
+    for relationship in graph.info(of: object).checkedRelationships where relationship.isRequired {
+      guard !relationship.isToMany, object.notedPartner(of: relationship.property) == 0 else { continue }
+      fail(object, relationship.name, .required, "must be set")
+    }
+  }
+
   /// Checks a number of members.
   mutating func checkCount(_ count: Int, of relationship: Relationship, _ object: ManagedObject) {
     if let minimum = relationship.minimumCount, count < minimum, count > 0 || !relationship.isOptional {

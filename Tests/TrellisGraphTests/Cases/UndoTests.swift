@@ -262,4 +262,21 @@ import Trellis
       #expect(parent.setDenyNoAction.objects == [child])
     }
   }
+
+  @Test("a reference to a deleted object that an undo restored can be cleared again, and then denies nothing")
+  func clearedAgain() throws {
+    let (left, right) = (OneLeft(in: context), OneRight(in: context))
+    try context.save()
+    context.undo.enable()
+    right.oneDenyDeny = left
+    context.undo.endStep()
+    try context.delete(left)
+    context.undo.endStep()
+    right.oneDenyDeny = nil
+    context.undo.endStep()
+    try context.undo.undo()
+    right.oneDenyDeny = nil
+    try context.save()
+    #expect(try container.newContext().count(OneLeft.all) == 0)
+  }
 }
