@@ -16,6 +16,7 @@ import Trellis
     let unlinked = try #require(try context.object(with: cover.objectID))
     unlinked.album = nil
     let error = #expect(throws: ValidationError.self) { try context.save() }
-    #expect(error?.failures.map { "\($0.property) \($0.rule.rawValue)" }.sorted() == ["album required", "cover required"])
+    #expect(
+      error?.failures.map { "\($0.property) \($0.rule.rawValue)" }.sorted() == ["album required", "cover required"])
   }
 }
