@@ -63,17 +63,28 @@ final class PostgresSetup: Sendable {
 
   func connect(preparesStatements: Bool) throws(StoreError) -> ServerConnection {
     let connection: ServerConnection
+    var isolation = "read committed"
     do throws(ServerError) {
       connection = try ServerConnection(
         address.keywords(timeout: options.timeout), preparesStatements: preparesStatements)
       // A role may have another level by default. Then a statement that has waited for another program's transaction
       // would not see what this one has done.
-      try connection.run(
-        ServerStatement("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"))
+      if options.usesTransactionPool {
+        // What is set in a session stays with the pool's connection, which serves other programs next.
+        isolation = try connection.run(ServerStatement("SHOW default_transaction_isolation")).text(0, 0) ?? isolation
+      } else {
+        try connection.run(
+          ServerStatement("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"))
+      }
     } catch {
       throw StoreError(
         .cannotOpen, "\(address.name) cannot be reached: \(error.message).",
         remedy: "Check the address, the role and its password, and that the server runs.")
+    }
+    guard isolation == "read committed" else {
+      throw StoreError(
+        .cannotOpen, "Transactions at \(address.name) have the isolation level \(isolation) by default.",
+        remedy: "Set the role's default_transaction_isolation to 'read committed', or connect without a pool.")
     }
     guard connection.serverVersion >= 130_000 else {
       throw StoreError(

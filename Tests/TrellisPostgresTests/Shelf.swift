@@ -21,10 +21,11 @@ struct Shelf {
 
   init(
     _ url: String = TestServer.url, schema: String = TestServer.newSchema(), connections: Int = 2,
-    timeout: Double = 10
+    timeout: Double = 10, throughTransactionPool: Bool = false
   ) throws {
     model = try Model(Self.description)
-    let configuration = StoreConfiguration.postgres(url, schema: schema, connections: connections, timeout: timeout)
+    let configuration = StoreConfiguration.postgres(
+      url, schema: schema, connections: connections, timeout: timeout, throughTransactionPool: throughTransactionPool)
     store = try #require(try configuration.open(model) as? PostgresStore)
   }
 

@@ -86,15 +86,25 @@ package final class PostgresCluster: Sendable {
   ///   - fsync: whether it waits until the disk has what is committed. Without it, the server is faster, and does not
   ///     survive a crash of the machine.
   ///   - settings: further settings, or other values of those that a server has here.
+  ///   - files: files of the folder with their content, beside the folder of the data.
   ///   - parent: where the folder is made. The path of a Unix socket has little room, so it must be short.
   package static func start(
-    fsync: Bool = false, settings: [String: String] = [:], in parent: String = "/tmp"
+    fsync: Bool = false, settings: [String: String] = [:], files: [String: String] = [:], in parent: String = "/tmp"
   ) throws -> PostgresCluster {
     guard let programs = PostgresPrograms.installed else { throw PostgresFailure(description: requirement) }
-    return try PostgresCluster(programs, fsync: fsync, settings: settings, in: parent)
+    return try PostgresCluster(programs, fsync: fsync, settings: settings, files: files, in: parent)
   }
 
-  private init(_ programs: PostgresPrograms, fsync: Bool, settings: [String: String], in parent: String) throws {
+  /// Makes a replica that follows this server by streaming, and starts it. It has the same roles and passwords.
+  package func makeReplica(in parent: String = "/tmp") throws -> PostgresCluster {
+    guard let programs = PostgresPrograms.installed else { throw PostgresFailure(description: Self.requirement) }
+    return try PostgresCluster(programs, settings: [:], of: self, in: parent)
+  }
+
+  private init(
+    _ programs: PostgresPrograms, fsync: Bool = false, settings: [String: String], files: [String: String] = [:],
+    of primary: PostgresCluster? = nil, in parent: String
+  ) throws {
     let user = try ServerUser()
     let folder = try user.makeFolder(in: parent)
     let watchdog: PostgresWatchdog
@@ -104,15 +114,23 @@ package final class PostgresCluster: Sendable {
       try? FileManager.default.removeItem(atPath: folder)
       throw error
     }
-    let password = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 36) }.joined()
+    let password =
+      primary?.password ?? (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 36) }.joined()
     try user.write(password, to: "\(folder)/password")
+    for (name, content) in files { try user.write(content, to: "\(folder)/\(name)") }
     var server = URLComponents()
     (server.scheme, server.host, server.path) = ("postgresql", "127.0.0.1", "/postgres")
     (server.user, server.password, server.port) = ("trellis", password, Int(try Self.freePort()))
     self.server = server
     client = programs.url(of: "psql")
     own = Own(folder: folder, watchdog: watchdog)
-    guard watchdog.tell("initialize") else { throw failure("initdb failed") }
+    if let primary {
+      try user.write(
+        "host=\(primary.host) port=\(primary.port) user=\(primary.user) password=\(password)", to: "\(folder)/source")
+      guard watchdog.tell("copy") else { throw failure("pg_basebackup failed") }
+    } else {
+      guard watchdog.tell("initialize") else { throw failure("initdb failed") }
+    }
     let usual = [
       "listen_addresses": "127.0.0.1", "port": "\(port)", "unix_socket_directories": folder,
       "fsync": fsync ? "on" : "off", "max_connections": "200", "max_prepared_transactions": "0",
@@ -148,7 +166,7 @@ package final class PostgresCluster: Sendable {
   /// The folder of the server's Unix socket; nil if it is not an own one.
   package var socketFolder: String? { own?.folder }
 
-  private static func freePort() throws -> UInt16 {
+  static func freePort() throws -> UInt16 {
     let (listener, port) = try LocalSocket.listening()
     close(listener)
     return port
@@ -236,7 +254,7 @@ package struct PostgresFailure: Error, CustomStringConvertible {
 }
 
 /// The user who runs a server: the tests' own, or one without rights if that is root, whom PostgreSQL refuses.
-private struct ServerUser {
+struct ServerUser {
   /// Who the folders belong to; nil if nothing has to be given away.
   private let owner: (user: uid_t, group: gid_t)?
   /// The beginning of a command that runs as this user.

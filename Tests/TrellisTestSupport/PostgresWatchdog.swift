@@ -26,7 +26,7 @@ final class PostgresWatchdog: Sendable {
     let end = FileHandle(fileDescriptor: others, closeOnDealloc: true)
     process.standardInput = end
     process.standardOutput = end
-    do { try process.run() } catch {
+    do { try Self.withAllSignals { try process.run() } } catch {
       close(own)
       throw error
     }
@@ -39,6 +39,16 @@ final class PostgresWatchdog: Sendable {
       close(shell.socket)
       shell.process.waitUntilExit()
     }
+  }
+
+  /// Runs a closure while the thread takes all signals. A program inherits what the thread blocks that starts it, and with
+  /// the signals that threads of queues block, the shell would wait for its server forever.
+  private static func withAllSignals(_ body: () throws -> Void) rethrows {
+    var (none, former) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &former)
+    defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+    try body()
   }
 
   /// Whether the shell did what it was told.
@@ -61,6 +71,12 @@ final class PostgresWatchdog: Sendable {
       initialize)
         "$@" "$programs/initdb" -D data -U trellis --pwfile=password --auth=scram-sha-256 --encoding=UTF8 --locale=C \\
           --no-sync < /dev/null > postgres.log 2>&1 ;;
+      copy)
+        "$@" "$programs/pg_basebackup" -D data -d "$(cat source)" -R -X stream -c fast --no-sync \\
+          < /dev/null > postgres.log 2>&1 ;;
+      pool)
+        "$@" pgbouncer pool.ini < /dev/null > pool.log 2>&1 &
+        server=$! ending=KILL ;;
       start)
         "$@" "$programs/postgres" -D data < /dev/null >> postgres.log 2>&1 &
         server=$!
@@ -74,7 +90,7 @@ final class PostgresWatchdog: Sendable {
       esac
       echo $? 2> /dev/null
     done
-    if [ -n "$server" ] && kill -s QUIT "$server" 2> /dev/null; then wait "$server"; fi
+    if [ -n "$server" ] && kill -s "${ending:-QUIT}" "$server" 2> /dev/null; then wait "$server"; fi
     cd / && rm -rf "$folder"
     """
 }

@@ -132,7 +132,7 @@ struct StorePreparation {
     defer { withExtendedLifetime(watch) {} }
     while true {
       do {
-        return try connection.transaction("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE") { try runOnce($0) }
+        return try connection.transaction("BEGIN ISOLATION LEVEL READ COMMITTED") { try runOnce($0) }
       } catch let error as ServerError {
         // The cancellation of a migration interrupts a statement.
         if error.state == "57014" { try observer?.check(setup.name) }

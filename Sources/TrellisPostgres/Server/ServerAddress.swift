@@ -33,9 +33,14 @@ struct ServerAddress: Sendable {
     }
     options = found
     func value(_ keyword: String) -> String? { found.first { $0.keyword == keyword }?.value }
-    let host = value("host") ?? value("hostaddr") ?? "localhost"
-    let port = value("port").map { ":\($0)" } ?? ""
-    name = "postgresql://\(host)\(port)/\(value("dbname") ?? value("user") ?? "")"
+    // Several hosts, and a port for all or for each of them, are separated by commas.
+    let hosts = (value("host") ?? value("hostaddr") ?? "localhost").split(separator: ",")
+    let ports = (value("port") ?? "").split(separator: ",")
+    let places = hosts.enumerated().map { number, host in
+      let port = ports.count > number ? ports[number] : ports.first
+      return port.map { "\(host):\($0)" } ?? String(host)
+    }
+    name = "postgresql://\(places.joined(separator: ","))/\(value("dbname") ?? value("user") ?? "")"
   }
 
   /// The keywords and values of a connection, with Trellis's own where the string has none.

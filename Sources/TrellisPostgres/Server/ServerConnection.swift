@@ -107,7 +107,8 @@ final class ServerConnection {
       name = known
     } else {
       nameCount += 1
-      name = "trellis\(nameCount)"
+      // The name is that of no other connection, so that behind a pool it never stands for another one's statement.
+      name = "trellis.\(identity).\(nameCount)"
       let isSent = parameters.types.withUnsafeBufferPointer { types in
         trellis_PQsendPrepare(handle, name, statement.text, Int32(types.count), types.baseAddress)
       }

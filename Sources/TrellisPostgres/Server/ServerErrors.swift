@@ -37,6 +37,11 @@ extension ServerError {
         .contended, "\(store) is changed by others too fast to \(doing): \(message).", remedy: "Try again later.")
     case "54000", "54001", "54011", "53200", "53400":
       return StoreError(.limit, "\(store) cannot \(doing): \(message).", remedy: "Make the request smaller.")
+    case "26000", "42P05":
+      return StoreError(
+        .cannotOpen,
+        "The connection to \(store) does not keep prepared statements, so a pool in its transaction mode lies between.",
+        remedy: "Open the store with throughTransactionPool: true.")
     case "42P01", "42703":
       return StoreError(
         .migratedByOthers, "The tables of \(store) are not those of this program's model any more: \(message).",
