@@ -79,6 +79,29 @@ struct MemberStatements {
     return "SELECT k.owner, \(layout.tables[destination].selection("t")) FROM \(source)\(order(key, place))"
   }
 
+  /// Selects the level and the row of what the owners lead to, level after level. The parameters are the owners and the
+  /// number of rows. Nil if the relationship does not lead to rows of the same table.
+  ///
+  /// The search goes through all rows of a level before the next, and ends when enough rows were taken from it, also in a
+  /// ring.
+  var levels: String? {
+    let table = layout.tables[destination]
+    guard table.name == layout.tables[relationship.entity].name else { return nil }
+    let step: (_ owner: String) -> String
+    switch source {
+    case .reference(_, let column):
+      step = { owner in
+        "JOIN \(table.name) AS o ON o.\(SQLName.id) = \(owner) JOIN \(target) ON \(Self.key) = o.\(column)"
+      }
+    case .members(let column, _): step = { owner in "JOIN \(target) ON t.\(column) = \(owner)" }
+    case .pairs: return nil
+    }
+    return "WITH RECURSIVE w(level, node) AS (SELECT 1::bigint, \(Self.key) FROM \(Self.owners) \(step("k.owner")) "
+      + "UNION ALL SELECT w.level + 1, \(Self.key) FROM w \(step("w.node"))) "
+      + "SELECT l.level, \(table.selection("t")) FROM (SELECT w.level, w.node FROM w LIMIT $2) AS l "
+      + "JOIN \(target) ON \(Self.key) = l.node"
+  }
+
   /// Selects the owner, the member's key and its position.
   var keys: String {
     let (source, key, place) = joined(withRow: false)
@@ -157,6 +180,25 @@ extension PostgresConnection {
       return Array(results.suffix(statements.count))
     }
     announced = Dictionary(zip(lists, results)) { first, _ in first }
+  }
+
+  package func levels(
+    of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
+    _ body: (_ level: Int, RowReader) throws -> Void
+  ) throws -> Int {
+    guard !owners.isEmpty else { return .max }
+    let statements = try MemberStatements(layout, relationship)
+    guard let text = statements.levels else { return 0 }
+    var parameters = ServerParameters(owners.distinct)
+    parameters.add(Int64(limit))
+    var (count, deepest) = (0, 0)
+    try readRows(ServerStatement(text, parameters), statements.destination, base: 1, isStreamed: limit > 10_000) {
+      reader, result, row in
+      let level = Int(truncatingIfNeeded: result.integer(row, 0))
+      (count, deepest) = (count + 1, max(deepest, level))
+      try body(level, reader)
+    }
+    return count < limit ? .max : deepest - 1
   }
 
   package func memberKeys(

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisModel
 import TrellisTestSupport
 
 @Suite("Long chains, cycles and diamonds") struct ChainTests {
@@ -39,6 +40,41 @@ import TrellisTestSupport
     #expect(try context.count(Bead.all) == 0)
     try context.save()
     #expect(try container.newContext().count(Bead.all) == 0)
+  }
+
+  @Test(
+    "a chain on a server is walked down and up in few requests, each for more levels",
+    .enabled(if: TestServer.isThere, "needs a server"))
+  func levelsOnServer() throws {
+    let requests = Locked(0)
+    let log = QueryLog { _ in requests.withLock { $0 += 1 } }
+    let configuration = StoreKind.postgres.configuration(in: try TestFolder())
+    let container = try PersistentContainer(model: .rules, store: configuration, log: log) { _ in }
+    let context = container.newContext()
+    var nodes = [Tree(in: context)]
+    for _ in 1..<1_000 {
+      let node = Tree(in: context)
+      node.parentSetNullifyNullify = nodes[nodes.count - 1]
+      nodes.append(node)
+    }
+    try context.save()
+    let (down, up) = (container.newContext(), container.newContext())
+    let before = requests.withLock { $0 }
+    var node = try down.object(with: nodes[0].objectID)
+    var walked = 0
+    while let current = node {
+      walked += 1
+      node = current.childrenSetNullifyNullify.first
+    }
+    let between = requests.withLock { $0 }
+    node = try up.object(with: nodes[999].objectID)
+    while let current = node {
+      walked += 1
+      node = current.parentSetNullifyNullify
+    }
+    #expect(walked == 2_000)
+    #expect(between - before < 20, "down: \(between - before)")
+    #expect(requests.withLock { $0 } - between < 20, "up: \(requests.withLock { $0 } - between)")
   }
 
   @Test("a ring of very many is deleted by one cascade, and comes back")
