@@ -81,9 +81,9 @@ struct PoolTests {
     try shelf.insert("warm")
     let request = try shelf.inserting((0..<count).map { "item \($0)" })
     let connection = try shelf.store.connect()
-    let before = try shelf.store.withConnection { $0.roundTrips }
+    let before = try shelf.store.pool.withConnection { $0.roundTrips }
     try connection.save(request)
-    #expect(try shelf.store.withConnection { $0.roundTrips } - before == 2)
+    #expect(try shelf.store.pool.withConnection { $0.roundTrips } - before == 2)
   }
 }
 
@@ -99,7 +99,7 @@ extension Shelf {
   }
 
   /// The processes of the server that serve the store.
-  private func processes() throws -> [Int32] { [try store.withConnection { $0.processID }] }
+  private func processes() throws -> [Int32] { [try store.pool.withConnection { $0.processID }] }
 }
 
 /// Errors of several threads.

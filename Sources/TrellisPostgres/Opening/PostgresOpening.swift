@@ -50,7 +50,9 @@ struct PostgresOpening {
         // A role that only reads leaves them to others.
         _ = try? connection.run(SaveMark.deleteOld(setup))
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
-        return PostgresStore(setup, pool, opened, history, origin: origin, transaction: transaction)
+        return PostgresStore(
+          setup, pool, opened.generation, refusalOfWrites: opened.refusalOfWrites, history, origin: origin,
+          transaction: transaction)
       }
     } catch {
       pool.close()

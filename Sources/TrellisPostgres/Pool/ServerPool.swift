@@ -148,6 +148,30 @@ final class ServerPool: Sendable {
     return closed
   }
 
+  /// Lends a connection to a closure.
+  func withConnection<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
+    let connection = try take()
+    defer { giveBack(connection) }
+    return try body(connection)
+  }
+
+  /// Runs a read, again on a new connection if the server has closed an idle one.
+  func reading<Result>(doing: String, _ body: (ServerConnection) throws -> Result) throws -> Result {
+    var isFirst = true
+    while true {
+      do {
+        return try withConnection(body)
+      } catch let error as ServerError {
+        if error.isShutdown, isFirst {
+          isFirst = false
+          closeIdle()
+          continue
+        }
+        throw error.storeError(name, doing: doing)
+      }
+    }
+  }
+
   /// Notes that a connection is gone. The next waiter may open one in its place.
   private func leave() {
     state.withLock { state in

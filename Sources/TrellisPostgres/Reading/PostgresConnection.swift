@@ -1,6 +1,10 @@
 import TrellisModel
 package import TrellisStorage
 
+extension PostgresStore: Store {
+  package func connect() throws -> any StoreConnection { PostgresConnection(self) }
+}
+
 /// A context's connection to a store on a server. It borrows a connection of the store for each call, or for as long as
 /// it is pinned.
 package final class PostgresConnection: StoreConnection {
@@ -23,7 +27,7 @@ package final class PostgresConnection: StoreConnection {
 
   /// Runs a read. It runs again on a new connection if the server has closed an idle one, unless rows were passed on.
   func reading<Result>(doing: String, _ body: (ServerConnection) throws -> Result) throws -> Result {
-    guard let held else { return try store.reading(doing: doing, body) }
+    guard let held else { return try store.pool.reading(doing: doing, body) }
     do {
       return try body(held)
     } catch let error as ServerError {

@@ -65,7 +65,7 @@ struct CommitQuestion {
     repeat {
       store.pool.closeIdle()
       // Nil as well if the server cannot be reached yet.
-      let answer = try? store.withConnection { connection -> Bool? in
+      let answer = try? store.pool.withConnection { connection -> Bool? in
         try isInProgress(connection) ? nil : connection.run(mark.question).count == 1
       }
       if let answer { return answer }

@@ -37,7 +37,7 @@ struct Notebook {
     let history = store.setup.layout.names.history
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
-      let isSettled = try store.withConnection { connection in
+      let isSettled = try store.pool.withConnection { connection in
         try connection.run(
           ServerStatement(
             "SELECT coalesce(max(\"number\"), 0) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM \(history)"

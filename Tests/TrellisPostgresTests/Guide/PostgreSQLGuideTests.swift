@@ -249,9 +249,9 @@ final class PostgreSQLGuideTests {
     defer { shop.close() }
     let store = try #require(shop.core.store as? PostgresStore)
     func roundTrips(_ body: () throws -> Void) throws -> Int {
-      let before = try store.withConnection { $0.roundTrips }
+      let before = try store.pool.withConnection { $0.roundTrips }
       try body()
-      return try store.withConnection { $0.roundTrips } - before
+      return try store.pool.withConnection { $0.roundTrips } - before
     }
     let context = shop.newContext()
     let order = Order(in: context, customer: "Ada")

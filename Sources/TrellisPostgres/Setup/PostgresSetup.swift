@@ -1,0 +1,99 @@
+import TrellisModel
+import TrellisStorage
+
+/// The state that all connections of a store share.
+final class PostgresSetup: Sendable {
+  let address: ServerAddress
+  let options: PostgresOptions
+  let layout: TableLayout
+  let schema: PostgresSchema
+  /// The types of the columns of each entity.
+  let types: [[ServerType]]
+  /// The unique keys and references whose constraint has a name.
+  let constraints: [String: PlannedIndex]
+  /// What the foreign keys of tables belong to, by their names: the entity and the property.
+  let foreignKeys: [String: (entity: Int, property: Int)]
+  /// Whether rows of an entity may refer to rows that are inserted after them.
+  let mayReferForward: [Bool]
+
+  init(_ address: ServerAddress, _ options: PostgresOptions, _ model: Model) {
+    self.address = address
+    self.options = options
+    let names = SQLNames.postgres(schema: options.schema)
+    let layout = TableLayout(model, names: names)
+    let schema = PostgresSchema(model: model, names: names)
+    self.layout = layout
+    self.schema = schema
+    types = model.entities.map { entity in entity.columns.map { ServerType(of: $0, in: entity) } }
+    var constraints: [String: PlannedIndex] = [:]
+    for index in IndexPlan(model).all where index.isUnique { constraints[names.fitted(index.name)] = index }
+    self.constraints = constraints
+    var foreignKeys: [String: (entity: Int, property: Int)] = [:]
+    var mayReferForward = model.entities.map { _ in false }
+    for root in model.entities where root.parent == nil {
+      for column in schema.columns(of: root) {
+        guard let target = column.target else { continue }
+        let name = names.fitted(PostgresSchema.foreignKeyName(root, column))
+        foreignKeys[name] = (column.entity, column.property)
+        // Rows of one table are inserted by a statement for each of its entities.
+        let isForward =
+          target == root.index ? root.isInHierarchy : layout.insertRanks[target] >= layout.insertRanks[root.index]
+        if isForward { for number in root.subtree { mayReferForward[number] = true } }
+      }
+    }
+    for table in model.joinTables {
+      for (part, end) in zip(schema.foreignKeys(table), [table.first, table.second ?? table.first]) {
+        foreignKeys[part.name] = (end.entity, end.property)
+      }
+    }
+    self.foreignKeys = foreignKeys
+    self.mayReferForward = mayReferForward
+  }
+
+  var model: Model { layout.model }
+  /// The name of the store in messages.
+  var name: String { "\(address.name), schema \(options.schema)" }
+
+  func connect() throws(StoreError) -> ServerConnection {
+    try connect(preparesStatements: !options.usesTransactionPool)
+  }
+
+  func connect(preparesStatements: Bool) throws(StoreError) -> ServerConnection {
+    let connection: ServerConnection
+    var isolation = "read committed"
+    do throws(ServerError) {
+      connection = try ServerConnection(
+        address.keywords(timeout: options.timeout), preparesStatements: preparesStatements)
+      // A role may have another level by default. Then a statement that has waited for another program's transaction
+      // would not see what this one has done.
+      if options.usesTransactionPool {
+        // What is set in a session stays with the pool's connection, which serves other programs next.
+        isolation = try connection.run(ServerStatement("SHOW default_transaction_isolation")).text(0, 0) ?? isolation
+      } else {
+        try connection.run(
+          ServerStatement("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"))
+      }
+    } catch {
+      throw StoreError(
+        .cannotOpen, "\(address.name) cannot be reached: \(error.message).",
+        remedy: "Check the address, the role and its password, and that the server runs.")
+    }
+    guard isolation == "read committed" else {
+      throw StoreError(
+        .cannotOpen, "Transactions at \(address.name) have the isolation level \(isolation) by default.",
+        remedy: "Set the role's default_transaction_isolation to 'read committed', or connect without a pool.")
+    }
+    guard connection.serverVersion >= 130_000 else {
+      throw StoreError(
+        .cannotOpen, "\(address.name) has version \(connection.serverVersion / 10_000) of PostgreSQL.",
+        remedy: "Use version 13 or later.")
+    }
+    guard connection.setting("server_encoding") == "UTF8" else {
+      throw StoreError(
+        .cannotOpen,
+        "The database at \(address.name) has the encoding \(connection.setting("server_encoding") ?? "?").",
+        remedy: "Create a database with ENCODING 'UTF8'.")
+    }
+    return connection
+  }
+}
