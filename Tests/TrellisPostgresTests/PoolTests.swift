@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
+import TrellisModel
 import TrellisTestSupport
 
 @testable import TrellisPostgres
@@ -109,4 +110,23 @@ final class Failures: @unchecked Sendable {  // a lock guards the only field
 
   func add(_ error: any Error) { lock.withLock { found.append(error) } }
   var all: [any Error] { lock.withLock { found } }
+
+  @Test("a plan that scans a small table does not ask for an index that a unique key has")
+  func indexAdvice() throws {
+    let shelf = try Shelf()
+    try shelf.insert("one")
+    let connection = try shelf.store.connect()
+    func plan(of property: Int) throws -> QueryPlan {
+      let isOne = Comparison(
+        .path(PropertyPath(variable: 0).appending(property)), .equal, .value(.text("one")), kind: .text)
+      return try connection.plan(of: StoreRequest(entity: 0, predicate: .comparison(isOne)))
+    }
+    let properties = shelf.model.entities[0].properties
+    let (name, list) = try (
+      #require(properties.first { $0.name == "name" }), #require(properties.first { $0.name == "list" })
+    )
+    let (ofKey, ofAnother) = try (plan(of: name.index), plan(of: list.index))
+    #expect(ofKey.missingIndex == nil)
+    #expect(ofAnother.scansWholeTable && ofAnother.missingIndex?.properties == ["list"])
+  }
 }

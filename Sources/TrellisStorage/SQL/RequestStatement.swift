@@ -289,13 +289,18 @@ package struct IndexAdvice {
     return names
   }
 
-  /// Whether the model has an index that begins with these properties. An index is read in both directions, and the
-  /// direction of properties with equality makes no difference.
+  /// Whether a store has an index that begins with these properties: a declared one, that of a unique key or of a to-one. A
+  /// server may scan a small table all the same. An index is read in both directions, and the direction of properties with
+  /// equality makes no difference.
   private func isDeclared(_ properties: [String], equal: Int) -> Bool {
     let wanted = properties.map { $0.hasPrefix("-") ? (String($0.dropFirst()), true) : ($0, false) }
-    return entity.indexes.contains { index in
-      guard index.elements.count >= wanted.count else { return false }
-      let found = index.elements.prefix(wanted.count).map { (entity.properties[$0.property].name, $0.isDescending) }
+    if wanted.count == 1, entity.properties.contains(where: { $0.name == wanted[0].0 && $0.relationship != nil }) {
+      return true
+    }
+    let declared = entity.indexes.map { $0.elements.map { ($0.property, $0.isDescending) } }
+    return (declared + entity.uniqueKeys.map { $0.properties.map { ($0, false) } }).contains { elements in
+      guard elements.count >= wanted.count else { return false }
+      let found = elements.prefix(wanted.count).map { (entity.properties[$0.0].name, $0.1) }
       guard zip(found, wanted).allSatisfy({ $0.0 == $1.0 }) else { return false }
       let turned = zip(found, wanted).dropFirst(equal).map { $0.1 != $1.1 }
       return Set(turned).count < 2
