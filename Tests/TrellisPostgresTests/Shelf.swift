@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TrellisModel
 import TrellisTestSupport
@@ -10,20 +11,24 @@ struct Shelf {
   let store: PostgresStore
   let model: Model
 
-  private static let description = ModelDescription(
-    name: "Shelf",
-    entities: [
-      EntityDescription(
-        "Item",
-        attributes: [AttributeDescription("name", .string), AttributeDescription("list", .string, optional: true)],
-        uniqueKeys: [["name"]])
-    ])
+  /// The model, or another one of the same entity.
+  static func model(
+    _ attributes: AttributeDescription...
+  ) throws -> Model {
+    let usual = [AttributeDescription("name", .string), AttributeDescription("list", .string, optional: true)]
+    return try Model(
+      ModelDescription(
+        name: "Shelf",
+        entities: [
+          EntityDescription("Item", attributes: attributes.isEmpty ? usual : attributes, uniqueKeys: [["name"]])
+        ]))
+  }
 
   init(
     _ url: String = TestServer.url, schema: String = TestServer.newSchema(), connections: Int = 2,
     timeout: Double = 10, throughTransactionPool: Bool = false
   ) throws {
-    model = try Model(Self.description)
+    model = try Self.model()
     let configuration = StoreConfiguration.postgres(
       url, schema: schema, connections: connections, timeout: timeout, throughTransactionPool: throughTransactionPool)
     store = try #require(try configuration.open(model) as? PostgresStore)
@@ -50,5 +55,33 @@ struct Shelf {
     var names: [String] = []
     try store.connect().fetch(all) { names.append($0.text(0)) }
     return names.sorted()
+  }
+}
+
+/// The code of the store's error that a closure throws; nil if it throws none.
+func code(_ body: () throws -> Void) -> StoreError.Code? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return (error as? StoreError)?.code
+  }
+}
+
+extension StoreConnection {
+  /// Forgets the saves of others so far. The first question begins to listen, which takes a moment.
+  func beginToHear() {
+    _ = hasExternalChanges()
+    Thread.sleep(forTimeInterval: 0.5)
+    _ = hasExternalChanges()
+  }
+
+  /// Whether a save of others is noticed within half a minute.
+  func hearsOfOthers() -> Bool {
+    for _ in 0..<600 {
+      if hasExternalChanges() { return true }
+      Thread.sleep(forTimeInterval: 0.05)
+    }
+    return false
   }
 }

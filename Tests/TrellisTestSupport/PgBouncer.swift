@@ -9,21 +9,14 @@ package final class PgBouncer: Sendable {
 
   package let port: UInt16
   private let server: PostgresCluster
-  private let watchdog: PostgresWatchdog
+  private let home: ServerHome
 
   /// - Parameter size: the number of its connections to a database.
   package init(before server: PostgresCluster, size: Int) throws {
     guard let programs = PostgresPrograms.installed else { throw PostgresFailure(description: Self.requirement) }
-    let user = try ServerUser()
-    let folder = try user.makeFolder(in: "/tmp")
+    home = try ServerHome(programs, in: "/tmp")
     self.server = server
     port = try PostgresCluster.freePort()
-    do {
-      watchdog = try PostgresWatchdog(folder: folder, programs: programs, rights: user.command)
-    } catch {
-      try? FileManager.default.removeItem(atPath: folder)
-      throw error
-    }
     let settings = """
       [databases]
       * = host=\(server.host) port=\(server.port) user=\(server.user) password=\(server.password)
@@ -37,13 +30,13 @@ package final class PgBouncer: Sendable {
       max_client_conn = 200
 
       """
-    try user.write(settings, to: "\(folder)/pool.ini")
-    guard watchdog.tell("pool") else { throw PostgresFailure(description: "pgbouncer does not start") }
+    try home.write(settings, to: "pool.ini")
+    guard home.watchdog.tell("pool") else { throw PostgresFailure(description: "pgbouncer does not start") }
     for _ in 0..<500 {
       if (try? server.psql("SELECT 1", port: port)) == "1" { return }
       Thread.sleep(forTimeInterval: 0.02)
     }
-    let log = (try? String(contentsOfFile: "\(folder)/pool.log", encoding: .utf8)) ?? ""
+    let log = (try? String(contentsOfFile: "\(home.folder)/pool.log", encoding: .utf8)) ?? ""
     throw PostgresFailure(description: "pgbouncer cannot be reached:\n\(log)")
   }
 

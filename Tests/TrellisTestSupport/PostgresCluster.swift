@@ -24,17 +24,12 @@ package final class PostgresCluster: Sendable {
     case immediate = "QUIT"
   }
 
-  private struct Own {
-    let folder: String
-    let watchdog: PostgresWatchdog
-  }
-
   private static let namedServer = ProcessInfo.processInfo.environment["TRELLIS_POSTGRES_URL"]
 
   /// The address of the server, with the database of the administrator.
   private let server: URLComponents
   private let client: URL
-  private let own: Own?
+  private let own: ServerHome?
 
   // MARK: Finding a server
 
@@ -105,28 +100,21 @@ package final class PostgresCluster: Sendable {
     _ programs: PostgresPrograms, fsync: Bool = false, settings: [String: String], files: [String: String] = [:],
     of primary: PostgresCluster? = nil, in parent: String
   ) throws {
-    let user = try ServerUser()
-    let folder = try user.makeFolder(in: parent)
-    let watchdog: PostgresWatchdog
-    do {
-      watchdog = try PostgresWatchdog(folder: folder, programs: programs, rights: user.command)
-    } catch {
-      try? FileManager.default.removeItem(atPath: folder)
-      throw error
-    }
+    let home = try ServerHome(programs, in: parent)
+    let (folder, watchdog) = (home.folder, home.watchdog)
     let password =
       primary?.password ?? (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 36) }.joined()
-    try user.write(password, to: "\(folder)/password")
-    for (name, content) in files { try user.write(content, to: "\(folder)/\(name)") }
+    try home.write(password, to: "password")
+    for (name, content) in files { try home.write(content, to: name) }
     var server = URLComponents()
     (server.scheme, server.host, server.path) = ("postgresql", "127.0.0.1", "/postgres")
     (server.user, server.password, server.port) = ("trellis", password, Int(try Self.freePort()))
     self.server = server
     client = programs.url(of: "psql")
-    own = Own(folder: folder, watchdog: watchdog)
+    own = home
     if let primary {
-      try user.write(
-        "host=\(primary.host) port=\(primary.port) user=\(primary.user) password=\(password)", to: "\(folder)/source")
+      try home.write(
+        "host=\(primary.host) port=\(primary.port) user=\(primary.user) password=\(password)", to: "source")
       guard watchdog.tell("copy") else { throw failure("pg_basebackup failed") }
     } else {
       guard watchdog.tell("initialize") else { throw failure("initdb failed") }
@@ -172,7 +160,7 @@ package final class PostgresCluster: Sendable {
     return port
   }
 
-  private func ownServer() throws -> Own {
+  private func ownServer() throws -> ServerHome {
     guard let own else { throw PostgresFailure(description: "The server belongs to somebody else.") }
     return own
   }
@@ -251,48 +239,4 @@ package final class PostgresCluster: Sendable {
 /// A server that cannot be used, or a statement that failed.
 package struct PostgresFailure: Error, CustomStringConvertible {
   package let description: String
-}
-
-/// The user who runs a server: the tests' own, or one without rights if that is root, whom PostgreSQL refuses.
-struct ServerUser {
-  /// Who the folders belong to; nil if nothing has to be given away.
-  private let owner: (user: uid_t, group: gid_t)?
-  /// The beginning of a command that runs as this user.
-  let command: [String]
-
-  init() throws {
-    guard geteuid() == 0 else {
-      (owner, command) = (nil, [])
-      return
-    }
-    guard let setpriv = SearchPath.url(of: "setpriv") else {
-      throw PostgresFailure(description: "PostgreSQL does not run as root, and there is no setpriv to give up rights.")
-    }
-    let entry = getpwnam("postgres").map { ($0.pointee.pw_uid, $0.pointee.pw_gid) } ?? (65_534, 65_534)
-    owner = entry
-    command = [setpriv.path, "--reuid=\(entry.0)", "--regid=\(entry.1)", "--clear-groups"]
-  }
-
-  func makeFolder(in parent: String) throws -> String {
-    var path = Array("\(parent)/trellis-pg-XXXXXX".utf8CString)
-    guard mkdtemp(&path) != nil else { throw SystemCallFailure("mkdtemp in \(parent)") }
-    let folder = String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    try give(folder)
-    return folder
-  }
-
-  /// Writes a file that nobody else can read.
-  func write(_ text: String, to path: String) throws {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-    guard descriptor >= 0 else { throw SystemCallFailure("opening \(path)") }
-    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    try file.write(contentsOf: Data(text.utf8))
-    try file.close()
-    try give(path)
-  }
-
-  private func give(_ path: String) throws {
-    guard let owner else { return }
-    guard chown(path, owner.user, owner.group) == 0 else { throw SystemCallFailure("chown \(path)") }
-  }
 }

@@ -107,7 +107,7 @@ final class ServerConnection {
       name = known
     } else {
       nameCount += 1
-      // The name is that of no other connection, so that behind a pool it never stands for another one's statement.
+      // Unique among all connections: a pool may run the statement on a connection where another one has prepared its own.
       name = "trellis.\(identity).\(nameCount)"
       let isSent = parameters.types.withUnsafeBufferPointer { types in
         trellis_PQsendPrepare(handle, name, statement.text, Int32(types.count), types.baseAddress)

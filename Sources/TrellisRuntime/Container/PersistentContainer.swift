@@ -94,7 +94,7 @@ public final class PersistentContainer: Sendable {
     let result = try await workers.run(timeout: timeout) {
       let context = ManagedObjectContext(core: core)
       let result = try body(context)
-      // A result that was made without the values that could not be read is none.
+      // The result may lack what could not be loaded.
       try context.graph.throwPendingFailure()
       return result
     }

@@ -2,7 +2,7 @@ import Testing
 import Trellis
 import TrellisTestSupport
 
-@testable import TrellisRuntime
+import TrellisRuntime
 
 @Suite("Ordered members of a deleted owner") struct DeletedOwnerTests {
   @Test(

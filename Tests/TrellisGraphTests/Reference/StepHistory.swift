@@ -40,7 +40,7 @@ struct StepHistory {
     return nil
   }
 
-  /// The graphs before and after the step that the context is about to do again; nil when there is none.
+  /// The graphs before and after the step to redo; nil if there is none.
   mutating func redo(_ name: String?) throws -> (before: ReferenceGraph, after: ReferenceGraph)? {
     guard let name else { return nil }
     guard let last = undone.popLast(), "\(last.name)" == name else {

@@ -41,15 +41,6 @@ final class PostgreSQLGuideTests {
     try PersistentContainer(model: .shop, store: .postgres(url, schema: "shop", connections: 8))
   }
 
-  private func code(_ body: () throws -> Void) -> StoreError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StoreError)?.code
-    }
-  }
-
   @Test("the samples print what the guide says", .enabled(if: PostgresCluster.canStart))
   func samples() async throws {
     let url = try ownAddress().url
@@ -160,17 +151,9 @@ final class PostgreSQLGuideTests {
     _ = try cluster.psql(
       "GRANT USAGE ON SCHEMA shop2 TO shop_app; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA shop2 TO "
         + "shop_app", database: database)
-    let newer = try Model(
-      ModelDescription(
-        name: "Shelf",
-        entities: [
-          EntityDescription(
-            "Item",
-            attributes: [
-              AttributeDescription("name", .string), AttributeDescription("count", .int64, optional: true),
-              AttributeDescription("note", .string, optional: true),
-            ], uniqueKeys: [["name"]])
-        ]))
+    let newer = try Shelf.model(
+      AttributeDescription("name", .string), AttributeDescription("count", .int64, optional: true),
+      AttributeDescription("note", .string, optional: true))
     func open(_ role: String, _ policy: MigrationPolicy = .automatic) throws {
       try StoreConfiguration.postgres(address(role), schema: "shop2", migration: policy).open(newer).close()
     }

@@ -33,15 +33,6 @@ struct ConcurrentMigrationTests {
     }
   }
 
-  private func code(_ body: () throws -> Void) -> StoreError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StoreError)?.code
-    }
-  }
-
   // MARK: Open programs
 
   @Test("an open program gets an error at each use after a migration, also where its tables are as before")

@@ -92,16 +92,9 @@ struct TransactionPoolTests {
     let (_, behind, direct) = try makeDatabase()
     let shelf = try Shelf(behind, schema: "shelf", throughTransactionPool: true)
     let connection = try shelf.store.connect()
-    _ = connection.hasExternalChanges()
-    Thread.sleep(forTimeInterval: 0.5)
-    _ = connection.hasExternalChanges()
+    connection.beginToHear()
     try Shelf(direct, schema: "shelf").insert("by another")
-    var isNoticed = false
-    for _ in 0..<600 where !isNoticed {
-      isNoticed = connection.hasExternalChanges()
-      if !isNoticed { Thread.sleep(forTimeInterval: 0.05) }
-    }
-    #expect(isNoticed)
+    #expect(connection.hearsOfOthers())
     #expect(try shelf.names() == ["by another"])
   }
 
