@@ -314,6 +314,8 @@ final class MemberList {
     let moved = Set(added).subtracting(unmoved).subtracting(lost)
     let removed = removed
     removeKeys { removed.contains($0) || gone.contains($0) || moved.contains($0) }
+    // All other members keep the order of the store, and so their positions.
+    var inserted = moved
     if let arrangement {
       let members = Set(keys).union(moved)
       let stored = Set(keys)
@@ -322,11 +324,15 @@ final class MemberList {
       // A member of the wanted order that is not in the store was added in this context.
       for key in wanted where !stored.contains(key) { arranged.insert(key) }
       keys = MemberOrder.merged(arranged, as: wanted, into: keys)
+      inserted.formUnion(arranged)
       lookup = .unknown
     }
-    for key in added where !contains(key) && !lost.contains(key) { append(key) }
+    for key in added where !contains(key) && !lost.contains(key) {
+      append(key)
+      inserted.insert(key)
+    }
     notes = nil
-    noteReordering()
+    if isOrdered { needNotes().inserted = inserted }
   }
 
   /// Unloads the list, so that it only holds the changes of this context and the members are read from the store again.

@@ -74,7 +74,15 @@ import TrellisTestSupport
     for isJoined in [false, true] { try oneRow(kind, position, isJoined) }
   }
 
-  private func oneRow(_ kind: StoreKind, _ position: Int, _ isJoined: Bool) throws {
+  @Test(
+    "the same holds if another program saves in between, so that the list is read anew", arguments: [0, 500, 1_000],
+    0..<4)
+  func oneRowBesideOthers(position: Int, pause: Int) throws {
+    for isJoined in [false, true] { try oneRow(.sqlite, position, isJoined, othersSaveIn: pause) }
+  }
+
+  /// - Parameter pause: the number of the pause in which another program saves; nil for none.
+  private func oneRow(_ kind: StoreKind, _ position: Int, _ isJoined: Bool, othersSaveIn pause: Int? = nil) throws {
     let folder = try TestFolder()
     let container = try PersistentContainer(model: .rules, store: kind.configuration(in: folder)) { _ in }
     let entity = container.core.runtime.entities[Crate._entity].entity
@@ -89,17 +97,29 @@ import TrellisTestSupport
       try container.core.store.connect().memberKeys(of: relationship, owners: [made._key]) { places[$1] = $2 }
       return places
     }
+    let others = try pause.map { _ in
+      try PersistentContainer(model: .rules, store: kind.configuration(in: folder)) { _ in }
+    }
+    func pass(_ number: Int) throws {
+      guard number == pause, let context = others?.newContext() else { return }
+      _ = Tree(in: context)
+      try context.save()
+    }
     let before = try places()
     let context = container.newContext()
     let crate = try #require(try context.object(with: made.objectID))
     let item = Item(in: context)
     list(crate).insert(item, at: position)
+    try pass(0)
     try context.save()
     #expect(context.registeredCount <= 4)
     let after = try places()
     #expect(after.filter { before[$0.key] != $0.value }.map(\.key) == [item._key])
+    try pass(1)
     list(crate).move(from: position, to: 250)
+    try pass(2)
     let removed = try #require(list(crate).remove(at: 700))
+    try pass(3)
     try context.save()
     #expect(context.registeredCount <= 8)
     let last = try places()
