@@ -12,9 +12,7 @@ struct Shelf {
   let model: Model
 
   /// The model, or another one of the same entity.
-  static func model(
-    _ attributes: AttributeDescription...
-  ) throws -> Model {
+  static func model(_ attributes: AttributeDescription...) throws -> Model {
     let usual = [AttributeDescription("name", .string), AttributeDescription("list", .string, optional: true)]
     return try Model(
       ModelDescription(

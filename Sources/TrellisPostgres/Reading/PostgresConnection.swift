@@ -1,7 +1,7 @@
 import TrellisModel
 package import TrellisStorage
 
-extension PostgresStore: Store {
+extension PostgresStore {
   package func connect() throws -> any StoreConnection { PostgresConnection(self) }
 }
 

@@ -3,7 +3,7 @@ import Synchronization
 import TrellisStorage
 
 /// A schema of a PostgreSQL database, and the connections to it.
-package final class PostgresStore: Sendable {
+package final class PostgresStore: Store {
   package let name: String
   let setup: PostgresSetup
   let pool: ServerPool
