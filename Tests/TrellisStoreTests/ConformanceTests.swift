@@ -56,7 +56,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
 
   @Test(
     "every store answers random queries as the evaluator does", arguments: TestedStore.all + TestedStore.withFiles,
-    [UInt64](1...8) + [16_155_586_889_048_462_758, .random(in: .min ... .max)])
+    [UInt64](1...8) + [16_155_586_889_048_462_758, 4_002_486_170_142_277_933, .random(in: .min ... .max)])
   func queries(_ store: TestedStore, _ seed: UInt64) throws {
     print("\(store.name), seed \(seed), \(Self.queries) predicates")
     let failures = try store.make(TestFolder()).runDifferential(seed: seed, queries: Self.queries)

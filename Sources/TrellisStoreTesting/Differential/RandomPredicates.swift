@@ -125,8 +125,33 @@ struct RandomPredicates {
       return .computed(.function(random.pick(functions), computed(depth - 1, kind)))
     default:
       let signs: [ArithmeticOperator] = [.add, .subtract, .multiply, .divide, .power, .remainder]
-      return .computed(.arithmetic(random.pick(signs), computed(depth - 1, kind), computed(depth - 1, kind)))
+      return arithmetic(random.pick(signs), computed(depth - 1, kind), computed(depth - 1, kind))
     }
+  }
+
+  /// Arithmetic of two operands. What is added to a date or subtracted from it are seconds.
+  private func arithmetic(_ sign: ArithmeticOperator, _ left: Operand, _ right: Operand) -> Operand {
+    let hasSeconds = (sign == .add || sign == .subtract) && isDate(left) && !isDate(right)
+    return .computed(.arithmetic(sign, left, hasSeconds ? .computed(.function(.microseconds, right)) : right))
+  }
+
+  private func isDate(_ operand: Operand) -> Bool {
+    switch operand {
+    case .path(let path): attribute(path)?.type == .date
+    case .computed(.arithmetic(_, _, .computed(.function(.microseconds, _)))): true
+    default: false
+    }
+  }
+
+  private func attribute(_ path: PropertyPath) -> Attribute? {
+    guard var entity = scope.first(where: { $0.variable == path.variable })?.entity else { return nil }
+    var attribute: Attribute?
+    for step in path.steps {
+      let property = entity.properties[step]
+      attribute = property.attribute
+      if let relationship = property.relationship { entity = model.entities[relationship.destination] }
+    }
+    return attribute
   }
 
   /// An aggregate of a list of operands.

@@ -204,9 +204,14 @@ struct FormatPrinter {
     case .shiftLeft: text += " << "
     case .shiftRight: text += " >> "
     }
-    // Seconds added to a date.
     if common == .date, case .computed(.function(.microseconds, let seconds)) = right {
+      // Seconds added to a date.
       print(seconds, as: .integer)
+    } else if common == .date, type(right)?.isNumber == true {
+      // Microseconds added to a date. The format has no words for them; what is read would be seconds.
+      text += "CAST("
+      print(right, as: .integer)
+      text += ", 'NSDate')"
     } else {
       print(right, as: type(left) == .decimal ? .decimal : Self.alone(common))
     }
