@@ -151,7 +151,7 @@ struct SaveFaultTests {
 
 extension Shelf {
   /// Closes the connections of the pool, so that the next call makes a new one.
-  func renewConnections() throws { store.pool.closeIdle() }
+  func renewConnections() throws { store.pool.renew() }
 }
 
 extension Collection<UInt8> where Self: BidirectionalCollection {

@@ -11,8 +11,10 @@ package final class PgBouncer: Sendable {
   private let server: PostgresCluster
   private let home: ServerHome
 
-  /// - Parameter size: the number of its connections to a database.
-  package init(before server: PostgresCluster, size: Int) throws {
+  /// - Parameters:
+  ///   - size: the number of its connections to a database.
+  ///   - patience: the number of seconds that a client waits for one of them.
+  package init(before server: PostgresCluster, size: Int, patience: Int = 120) throws {
     guard let programs = PostgresPrograms.installed else { throw PostgresFailure(description: Self.requirement) }
     home = try ServerHome(programs, in: "/tmp")
     self.server = server
@@ -28,6 +30,7 @@ package final class PgBouncer: Sendable {
       pool_mode = transaction
       default_pool_size = \(size)
       max_client_conn = 200
+      query_wait_timeout = \(patience)
 
       """
     try home.write(settings, to: "pool.ini")

@@ -37,10 +37,10 @@ package struct PostgresPrograms: Sendable {
   }
 }
 
-/// A program in the search path.
+/// A program in the search path, or where Debian keeps those of servers.
 enum SearchPath {
   static func url(of program: String) -> URL? {
-    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    ((ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin").split(separator: ":")
       .map { URL(filePath: String($0)).appending(path: program) }
       .first { FileManager.default.isExecutableFile(atPath: $0.path) }
   }

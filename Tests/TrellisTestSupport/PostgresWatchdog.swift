@@ -75,7 +75,7 @@ final class PostgresWatchdog: Sendable {
         "$@" "$programs/pg_basebackup" -D data -d "$(cat source)" -R -X stream -c fast --no-sync \\
           < /dev/null > postgres.log 2>&1 ;;
       pool)
-        "$@" pgbouncer pool.ini < /dev/null > pool.log 2>&1 &
+        PATH="$PATH:/usr/sbin" "$@" pgbouncer pool.ini < /dev/null > pool.log 2>&1 &
         server=$! ending=KILL ;;
       start)
         "$@" "$programs/postgres" -D data < /dev/null >> postgres.log 2>&1 &

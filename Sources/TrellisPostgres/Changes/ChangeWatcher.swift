@@ -39,6 +39,8 @@ final class ChangeWatcher: @unchecked Sendable {
   /// The number of the newest transaction of the history that was settled, when the server was last asked.
   private var lastSettled: Int64 = 0
   private var wasConnected = false
+  /// Whether the server has not been asked since the connection was lost. It may be another one, with other numbers.
+  private var isAnew = false
 
   /// The time between two notices, and between two questions.
   private static let ringInterval: DispatchTimeInterval = .milliseconds(50)
@@ -90,6 +92,9 @@ final class ChangeWatcher: @unchecked Sendable {
     }
   }
 
+  /// Whether the connection waits for notices.
+  var isListening: Bool { queue.sync { source != nil } }
+
   // MARK: On the queue
 
   private func start() {
@@ -105,18 +110,22 @@ final class ChangeWatcher: @unchecked Sendable {
     if let connection, !connection.isLost { return connection }
     disconnect()
     guard !isClosed.load(ordering: .acquiring), let connection = try? setup.connect() else { return nil }
-    // A replica has no notices, and is asked now and then.
-    if listens, (try? connection.run(ServerStatement("LISTEN \(SQLName.quoted(channel))"))) != nil {
-      let source = DispatchSource.makeReadSource(fileDescriptor: connection.socket, queue: queue)
-      source.setEventHandler { [weak self] in self?.hear() }
-      source.resume()
-      self.source = source
-    }
     self.connection = connection
     // Notices were lost while there was no connection.
-    if wasConnected { hasNews.store(true, ordering: .releasing) }
+    if wasConnected {
+      isAnew = true
+      hasNews.store(true, ordering: .releasing)
+    }
     wasConnected = true
     return connection
+  }
+
+  private func listen(_ connection: ServerConnection) {
+    guard (try? connection.run(ServerStatement("LISTEN \(SQLName.quoted(channel))"))) != nil else { return }
+    let source = DispatchSource.makeReadSource(fileDescriptor: connection.socket, queue: queue)
+    source.setEventHandler { [weak self] in self?.hear() }
+    source.resume()
+    self.source = source
   }
 
   private func disconnect() {
@@ -146,20 +155,27 @@ final class ChangeWatcher: @unchecked Sendable {
   /// Asks whether there were more transactions than those of this program.
   private func ask() {
     guard let connection = connected() else { return }
+    // A replica has no notices. It may be promoted, so it is asked again.
+    if listens, source == nil, isPrimary(connection) { listen(connection) }
     guard let result = try? connection.run(question), result.count == 1 else { return }
     let own = Int64(ownTransactions.load(ordering: .sequentiallyConsistent))
-    let next = result.integer(0, 0)
-    let others = next - firstTransaction - own
-    if others > lastOthers {
+    let others = result.integer(0, 0) - firstTransaction - own
+    if others > lastOthers || isAnew {
       lastOthers = others
       hasNews.store(true, ordering: .releasing)
     }
     // A transaction of the history may be settled long after its notice came.
-    if history != nil, result.integer(0, 1) > lastSettled {
+    if history != nil, result.integer(0, 1) > lastSettled || isAnew {
       lastSettled = result.integer(0, 1)
       hasNews.store(true, ordering: .releasing)
     }
+    isAnew = false
     hear()
+  }
+
+  private func isPrimary(_ connection: ServerConnection) -> Bool {
+    let answer = try? connection.run(ServerStatement("SELECT pg_is_in_recovery()::int::bigint"))
+    return answer?.count == 1 && answer?.integer(0, 0) == 0
   }
 
   private var question: ServerStatement {

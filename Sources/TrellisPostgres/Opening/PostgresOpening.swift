@@ -27,8 +27,12 @@ struct PostgresOpening {
       throw StoreError(
         .limit, "PostgreSQL cannot keep this model: \(obstacle).", remedy: "Choose another name in the model.")
     }
+    let keys = ServerKeys(setup)
     let pool = ServerPool(name: setup.name, most: options.connections, timeout: options.timeout) {
-      () throws(StoreError) in try setup.connect()
+      () throws(StoreError) in
+      let connection = try setup.connect()
+      keys.renew(on: connection)
+      return connection
     }
     do {
       let opened = try inStoreErrors(setup) {
@@ -51,7 +55,7 @@ struct PostgresOpening {
         _ = try? connection.run(SaveMark.deleteOld(setup))
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
         return PostgresStore(
-          setup, pool, opened.generation, refusalOfWrites: opened.refusalOfWrites, history, origin: origin,
+          setup, pool, keys, opened.generation, refusalOfWrites: opened.refusalOfWrites, history, origin: origin,
           transaction: transaction)
       }
     } catch {

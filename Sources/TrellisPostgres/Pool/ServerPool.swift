@@ -31,6 +31,8 @@ final class ServerPool: Sendable {
     var count = 0
     var waiting: [Waiter] = []
     var isClosed = false
+    /// The number of times that the connections were renewed.
+    var epoch = 0
   }
 
   private let state = Locked(State())
@@ -83,8 +85,11 @@ final class ServerPool: Sendable {
   }
 
   private func openOne() throws(StoreError) -> ServerConnection {
+    let epoch = state.withLock { $0.epoch }
     do {
-      return try open()
+      let connection = try open()
+      connection.epoch = epoch
+      return connection
     } catch {
       // Another thread may have more luck, and must not wait for a connection that never comes.
       leave()
@@ -122,7 +127,7 @@ final class ServerPool: Sendable {
     let idle = Idle(connection: connection, since: .now)
     // Closed connections are released outside of the lock, because closing one writes to the network.
     let closed = state.withLock { state -> [Idle] in
-      if state.isClosed || state.count > most {
+      if state.isClosed || state.count > most || connection.epoch != state.epoch {
         state.count -= 1
         return [idle]
       }
@@ -155,21 +160,32 @@ final class ServerPool: Sendable {
     return try body(connection)
   }
 
-  /// Runs a read, again on a new connection if the server has closed an idle one.
-  func reading<Result>(doing: String, _ body: (ServerConnection) throws -> Result) throws -> Result {
-    var isFirst = true
+  /// The number of times that a read is tried.
+  private static let mostAttempts = 4
+
+  /// Runs a read, again on a new connection if the server has closed an idle one, and again after a short time if a
+  /// replica has ended it because it needed what was read.
+  ///
+  /// - Throws: ``ServerError``; what the closure throws.
+  func reading<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
+    var attempt = 1
     while true {
       do {
         return try withConnection(body)
       } catch let error as ServerError {
-        if error.isShutdown, isFirst {
-          isFirst = false
-          closeIdle()
-          continue
-        }
-        throw error.storeError(name, doing: doing)
+        guard error.isTransient && attempt < Self.mostAttempts || error.isShutdown && attempt == 1 else { throw error }
+        if error.isShutdown { renew() }
+        if attempt > 1 { Thread.sleep(forTimeInterval: .random(in: 0.001...0.01) * Double(attempt)) }
+        attempt += 1
       }
     }
+  }
+
+  /// Runs a read, and describes errors of the server in the terms of a store.
+  ///
+  /// - Parameter doing: what is done, as an infinitive.
+  func reading<Result>(doing: String, _ body: (ServerConnection) throws -> Result) throws -> Result {
+    do { return try reading(body) } catch let error as ServerError { throw error.storeError(name, doing: doing) }
   }
 
   /// Notes that a connection is gone. The next waiter may open one in its place.
@@ -185,9 +201,11 @@ final class ServerPool: Sendable {
     }
   }
 
-  /// Closes idle connections, for example because the server was restarted.
-  func closeIdle() {
+  /// Closes all connections, because the server was restarted or another one has taken its place: idle ones at once, the
+  /// others when they are given back.
+  func renew() {
     let closed = state.withLock { state -> [Idle] in
+      state.epoch += 1
       let idle = state.idle
       state.count -= idle.count
       state.idle = []

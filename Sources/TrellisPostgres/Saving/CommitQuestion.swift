@@ -63,10 +63,10 @@ struct CommitQuestion {
     let end = Date(timeIntervalSinceNow: Self.patience)
     var pause = 0.01
     repeat {
-      store.pool.closeIdle()
+      store.pool.renew()
       // Nil as well if the server cannot be reached yet.
       let answer = try? store.pool.withConnection { connection -> Bool? in
-        try isInProgress(connection) ? nil : connection.run(mark.question).count == 1
+        try isInProgress(connection) ? nil : isThere(connection)
       }
       if let answer { return answer }
       Thread.sleep(forTimeInterval: pause)
@@ -77,6 +77,18 @@ struct CommitQuestion {
       "The connection to \(store.name) was lost while a save was committed, and the server did not say whether it was: "
         + "it is transaction \(transaction).",
       remedy: "When the server can be reached, read the objects again.")
+  }
+
+  /// Whether the mark is there. Nil if this is not known, because the server is a replica that may not have it yet.
+  private func isThere(_ connection: ServerConnection) throws(ServerError) -> Bool? {
+    // In this order: a replica that is promoted in between has everything when the mark is looked for.
+    let (results, failure) = try connection.run([
+      ServerStatement("SELECT pg_is_in_recovery()::int::bigint"), mark.question,
+    ])
+    if let failure { throw failure }
+    guard results.count == 2, results[0].count == 1 else { return nil }
+    if results[1].count == 1 { return true }
+    return results[0].integer(0, 0) == 0 ? false : nil
   }
 
   /// Whether the server still works on the transaction, because it has not noticed that its client is gone.

@@ -41,9 +41,12 @@ struct SaveRun {
       do {
         return try attemptOnce()
       } catch let error as ServerError {
-        let isAgain = error.isTransient || error.isShutdown && attempt < 3
-        guard isAgain, attempt < Self.mostAttempts else { throw error.storeError(store.name, doing: "save") }
-        if error.isShutdown { store.pool.closeIdle() }
+        let isAgain =
+          error.isTransient || error.isShutdown && attempt < 3 || store.leavesReadOnlyServer(after: error)
+        guard isAgain, attempt < Self.mostAttempts else {
+          throw error.storeError(store.name, doing: ServerError.saving)
+        }
+        if error.isShutdown { store.pool.renew() }
         // Savers that met each other wait for different times.
         if attempt > 1 { Thread.sleep(forTimeInterval: .random(in: 0.001...0.01) * Double(attempt)) }
         attempt += 1
@@ -72,6 +75,7 @@ struct SaveRun {
       throw error
     }
     try commit(connection, answer)
+    store.didWrite()
     store.didSave()
     return answer.outcome
   }
@@ -130,7 +134,7 @@ struct SaveRun {
       case .transaction: answer.transaction = result.text(0, 0) ?? ""
       }
     }
-    if let failure, failure.isTransient || failure.isShutdown { throw failure }
+    if let failure, failure.isTransient || failure.isShutdown || failure.isOfReadOnlyServer { throw failure }
     if !stale.isEmpty { throw SaveConflict(rows: stale) }
     if let failure {
       let entity = statements.steps.indices.contains(results.count) ? statements.steps[results.count].entity : nil
@@ -185,7 +189,7 @@ struct WriteRefusal {
       return StoreError(
         .limit, "A value of \(name ?? error.table) is too long for one of its indexes: \(error.message).",
         remedy: "Shorten the value, or take the index or the unique key out of the model.", entity: name)
-    default: return error.storeError(setup.name, doing: "save")
+    default: return error.storeError(setup.name, doing: ServerError.saving)
     }
   }
 }

@@ -26,9 +26,13 @@ final class ServerConnection {
   private let preparesStatements: Bool
   /// Whether the connection is in a transaction that this program has begun.
   var isInTransaction = false
+  /// Belongs to the pool: how often it had renewed its connections when this one was opened.
+  var epoch = 0
   /// The number of round trips, for tests.
   private(set) var roundTrips = 0
   private(set) var isLost = false
+  /// The first error in the answers to what was sent last.
+  private var firstError: ServerError?
   /// Called before each statement is sent, for tests.
   var willSend: ((_ connection: ServerConnection, _ statement: String) -> Void)?
   /// Whether something is being read, so that nothing can be sent.
@@ -79,8 +83,10 @@ final class ServerConnection {
 
   // MARK: Sending
 
+  /// The connection is lost, for the reason that the server has given, if it has.
   private func lost() -> ServerError {
     isLost = true
+    if let firstError { return ServerError(firstError, isLost: true) }
     return ServerError(message: Self.message(of: handle), isLost: true)
   }
 
@@ -258,6 +264,7 @@ final class ServerConnection {
 
   private func begin() throws(ServerError) {
     if isLost { throw ServerError(message: "the connection is closed", isLost: true) }
+    firstError = nil
     guard !isReading else {
       throw ServerError(state: "trellis-nested", message: "the connection was used while it was reading")
     }
@@ -274,7 +281,9 @@ final class ServerConnection {
       return nil
     }
     if trellis_PQstatus(handle) != Int32(TRELLIS_PQ_CONNECTION_OK) { isLost = true }
-    return ServerResult(result)
+    let answer = ServerResult(result)
+    if firstError == nil { firstError = answer.error(isLost: isLost) }
+    return answer
   }
 
   private func endAnswer() throws(ServerError) {

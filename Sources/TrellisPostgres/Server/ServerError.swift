@@ -20,6 +20,13 @@ struct ServerError: Error {
     column = ""
   }
 
+  /// The same error, of a connection that it has ended or not.
+  init(_ error: ServerError, isLost: Bool) {
+    (state, message, constraint) = (error.state, error.message, error.constraint)
+    (table, column) = (error.table, error.column)
+    self.isLost = isLost
+  }
+
   /// The error that a result reports.
   init(_ result: OpaquePointer, isLost: Bool) {
     func field(_ code: Int) -> String {
@@ -40,6 +47,12 @@ struct ServerError: Error {
   /// Whether the role may not write, or nobody to this server.
   var isRefusalOfWrites: Bool { state == "42501" || state == "25006" }
 
+  /// Whether nobody may write to this server.
+  var isOfReadOnlyServer: Bool { state == "25006" }
+
+  /// Whether a pool before the server had no connection for too long. PgBouncer ends the client's one then.
+  var isOfBusyPool: Bool { isLost && message.contains("query_wait_timeout") }
+
   /// Whether the server ends the connection: it shuts down, or an administrator ends the session.
-  var isShutdown: Bool { state.hasPrefix("57P") || isLost }
+  var isShutdown: Bool { (state.hasPrefix("57P") || isLost) && !isOfBusyPool }
 }

@@ -2,13 +2,21 @@ import TrellisModel
 import TrellisStorage
 
 extension ServerError {
+  /// What a save does, in messages.
+  static let saving = "save"
+
   /// The error in the terms of a store, for a failure that concerns no row.
   ///
   /// - Parameters:
   ///   - store: the name of the store.
   ///   - doing: what was done, as an infinitive.
   func storeError(_ store: String, doing: String) -> StoreError {
-    if isShutdown {
+    if isOfBusyPool {
+      return StoreError(
+        .busy, "All connections of the pool before \(store) were in use for too long while Trellis was to \(doing).",
+        remedy: "Let the pool have more connections to the server, or try again.")
+    }
+    if isShutdown, !isTransient {
       return StoreError(
         .inputOutput, "The connection to \(store) was lost while Trellis was to \(doing): \(message).",
         remedy: "Try again when the server can be reached.")
@@ -32,6 +40,10 @@ extension ServerError {
       return StoreError(
         .busy, "\(store) was held by others for too long while Trellis was to \(doing): \(message).",
         remedy: "Try again.")
+    case "40P01" where doing != Self.saving, "40001" where doing != Self.saving:
+      return StoreError(
+        .busy, "\(store) needed what was being read for something else: \(message).",
+        remedy: "Try again; let a replica wait longer with max_standby_streaming_delay or hot_standby_feedback.")
     case "40P01", "40001":
       return StoreError(
         .contended, "\(store) is changed by others too fast to \(doing): \(message).", remedy: "Try again later.")

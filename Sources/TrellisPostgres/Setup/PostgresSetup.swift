@@ -74,6 +74,7 @@ final class PostgresSetup: Sendable {
           ServerStatement("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"))
       }
     } catch {
+      if error.isOfBusyPool { throw error.storeError(name, doing: "connect") }
       throw StoreError(
         .cannotOpen, "\(address.name) cannot be reached: \(error.message).",
         remedy: "Check the address, the role and its password, and that the server runs.")

@@ -13,17 +13,21 @@ package final class PostgresStore: Store {
   /// The history. Nil if the model has none.
   let history: ServerHistory?
   let watcher: ChangeWatcher
+  private let keys: ServerKeys
+  /// Whether the server was written to, since it has last refused to be.
+  private let wasWritten = Atomic(false)
   /// The number of saves with a history.
   private let saves = Atomic(0)
   /// Distinguishes the saves of this object from those of other processes and containers.
   package let origin: Int64
 
   init(
-    _ setup: PostgresSetup, _ pool: ServerPool, _ generation: StoreGeneration, refusalOfWrites: StoreError?,
-    _ history: ServerHistory?, origin: Int64, transaction: Int64
+    _ setup: PostgresSetup, _ pool: ServerPool, _ keys: ServerKeys, _ generation: StoreGeneration,
+    refusalOfWrites: StoreError?, _ history: ServerHistory?, origin: Int64, transaction: Int64
   ) {
     self.setup = setup
     self.pool = pool
+    self.keys = keys
     self.generation = generation
     self.refusalOfWrites = refusalOfWrites
     self.history = history
@@ -59,46 +63,42 @@ package final class PostgresStore: Store {
   /// Few keys, because each machine that starts takes some, and JavaScript has integers up to 2⁵³.
   package var keyBlock: Int64 { 65_536 }
 
+  /// - Throws: ``StoreError`` with the code `readOnly` if the server can only be read, and `cannotOpen` if the role may
+  ///   not write.
   package func reserveKeys(_ count: Int64) throws -> Range<Int64> {
-    let count = max(0, count)
-    return try pool.reading(doing: "reserve keys") { connection in
+    var hasRenewed = false
+    while true {
       do {
-        return try self.watcher.countingTransaction { try self.reserveKeys(count, connection) }
-      } catch let error as ServerError where error.isRefusalOfWrites {
-        // Nothing can be saved by this role, or to this server, so its keys need not be reserved.
-        let next = try self.nextKey(connection, "SELECT \"next\" FROM \(self.setup.layout.names.keys)")
-        return next..<(next + min(count, .max - next))
+        return try pool.reading { connection in
+          let keys = try watcher.countingTransaction { try self.keys.reserve(max(0, count), connection) }
+          didWrite()
+          return keys
+        }
+      } catch let error as ServerError {
+        guard !hasRenewed, leavesReadOnlyServer(after: error) else {
+          throw error.storeError(name, doing: "reserve keys")
+        }
+        hasRenewed = true
       }
     }
   }
 
-  private func reserveKeys(_ count: Int64, _ connection: ServerConnection) throws -> Range<Int64> {
-    var parameters = ServerParameters()
-    parameters.add(count)
-    let next = try nextKey(
-      connection, "UPDATE \(setup.layout.names.keys) SET \"next\" = \"next\" + $1 RETURNING \"next\"", parameters)
-    return (next - count)..<next
-  }
-
-  private func nextKey(
-    _ connection: ServerConnection, _ text: String, _ parameters: ServerParameters = ServerParameters()
-  ) throws -> Int64 {
-    let result = try connection.run(ServerStatement(text, parameters))
-    guard result.count == 1, result.integer(0, 0) > 0 else {
-      throw StoreError(
-        .damaged, "\(name) does not say which keys are free.", remedy: "Restore the database from a backup.")
-    }
-    return result.integer(0, 0)
-  }
-
   package func returnKeys(_ unused: Range<Int64>) {
     guard !unused.isEmpty else { return }
-    var parameters = ServerParameters()
-    parameters.add(unused.lowerBound)
-    parameters.add(unused.upperBound)
-    let statement = ServerStatement(
-      "UPDATE \(setup.layout.names.keys) SET \"next\" = $1 WHERE \"next\" = $2", parameters)
     // If this fails, unused keys are lost, and nothing else.
-    _ = try? pool.withConnection { try $0.run(statement) }
+    _ = try? pool.withConnection { try keys.giveBack(unused, $0) }
+  }
+
+  // MARK: Servers that become read-only
+
+  /// Notes that something was written to the server.
+  func didWrite() { wasWritten.store(true, ordering: .relaxed) }
+
+  /// Whether an attempt to write should be made again on a new connection: the server could be written to before, so
+  /// another one may have taken its place.
+  func leavesReadOnlyServer(after error: ServerError) -> Bool {
+    guard error.isOfReadOnlyServer, wasWritten.exchange(false, ordering: .relaxed) else { return false }
+    pool.renew()
+    return true
   }
 }

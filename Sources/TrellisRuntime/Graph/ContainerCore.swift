@@ -60,13 +60,29 @@ final class ContainerCore: Sendable {
 /// Allocates blocks of keys to contexts, from the range that the store has reserved for this container.
 ///
 /// Taking a block is one atomic addition. The first reservation is large enough for the lifetime of a process. If it is
-/// exhausted nevertheless, the allocator reserves another range, under a lock.
+/// exhausted nevertheless, the allocator reserves another range, under a lock. A store that can only be read reserves
+/// none; it is asked again when keys are needed, because another server may have taken its place.
 final class KeyAllocator: Sendable {
   private let store: any Store
+  /// Empty if the store has refused.
   private let first: Range<Int64>
   private let next: Atomic<Int64>
-  /// The rest of a later reservation.
-  private let later = Locked<Range<Int64>>(0..<0)
+
+  private struct Later {
+    /// The rest of a later reservation.
+    var left: Range<Int64> = 0..<0
+    /// Why the store can only be read, and when it said so. Nil if it has reserved keys since.
+    var refusal: Refusal?
+  }
+
+  private struct Refusal {
+    let error: StoreError
+    let time: ContinuousClock.Instant
+  }
+
+  private let later: Locked<Later>
+  /// A store that can only be read is asked again after this time.
+  private static let pause = Duration.seconds(1)
   /// The next key for an object that can never be saved. These keys are above all keys that a store reserves, so they
   /// are unique.
   private let unsaveable = Atomic(firstUnsaveable)
@@ -74,9 +90,18 @@ final class KeyAllocator: Sendable {
 
   init(_ store: any Store) throws {
     self.store = store
-    first = try store.reserveKeys(store.keyBlock)
+    do {
+      first = try store.reserveKeys(store.keyBlock)
+      later = Locked(Later())
+    } catch let error as StoreError where Self.isRefusal(error) {
+      first = 0..<0
+      later = Locked(Later(refusal: Refusal(error: error, time: .now)))
+    }
     next = Atomic(first.lowerBound)
   }
+
+  /// Whether a store can be read though it reserves no keys.
+  private static func isRefusal(_ error: StoreError) -> Bool { error.code == .readOnly || error.code == .cannotOpen }
 
   deinit { giveBackUnused() }
 
@@ -95,18 +120,32 @@ final class KeyAllocator: Sendable {
 
   private func takeLater(_ count: Int64, onFailure report: (ContextError) -> Void) -> Range<Int64> {
     do {
-      return try later.withLock { left in
-        if left.count < count { left = try store.reserveKeys(store.keyBlock) }
-        guard left.count >= count else { throw KeyReservation.exhausted(store.name) }
-        let block = left.lowerBound..<(left.lowerBound + count)
-        left = block.upperBound..<left.upperBound
+      return try later.withLock { later in
+        if later.left.count < count { try reserve(&later) }
+        guard later.left.count >= count else { throw KeyReservation.exhausted(store.name) }
+        let block = later.left.lowerBound..<(later.left.lowerBound + count)
+        later.left = block.upperBound..<later.left.upperBound
         return block
       }
     } catch {
-      report(ContextError(.loadFailed, "No keys could be reserved for new objects.", cause: error))
+      // Objects of a store that can only be read are not saved, which a save says.
+      if (error as? StoreError)?.code != .readOnly {
+        report(ContextError(.loadFailed, "No keys could be reserved for new objects.", cause: error))
+      }
       // One key at a time, so that the next object may get a key from the store again.
       let key = unsaveable.add(1, ordering: .relaxed).oldValue
       return key..<(key + 1)
+    }
+  }
+
+  private func reserve(_ later: inout Later) throws {
+    if let refusal = later.refusal, refusal.time + Self.pause > .now { throw refusal.error }
+    do {
+      later.left = try store.reserveKeys(store.keyBlock)
+      later.refusal = nil
+    } catch let error as StoreError where Self.isRefusal(error) {
+      later.refusal = Refusal(error: error, time: .now)
+      throw error
     }
   }
 
@@ -116,6 +155,7 @@ final class KeyAllocator: Sendable {
   func check(_ inserted: ContiguousArray<ManagedObject>) throws(StoreError) {
     guard unsaveable.load(ordering: .relaxed) > Self.firstUnsaveable else { return }
     guard inserted.contains(where: { $0.phase == .inserted && $0._key >= Self.firstUnsaveable }) else { return }
+    if let refusal = later.withLock({ $0.refusal }) { throw refusal.error }
     throw StoreError(
       .limit, "There are new objects that were made while \(store.name) gave out no keys, so they cannot be saved.",
       remedy: "Roll back, and make them again.")

@@ -1,49 +1,18 @@
 import Foundation
 import Testing
+import Trellis
 import TrellisModel
 import TrellisTestSupport
 
 @testable import TrellisPostgres
 @testable import TrellisStorage
 
-/// A server that follows another one, is only read, and takes its place.
+/// A server that follows another one and is only read.
 @Suite("Replicas", .enabled(if: PostgresCluster.canStart, "needs initdb"), .serialized)
 struct ReplicaTests {
-  private struct Pair {
-    let primary: PostgresCluster
-    let replica: PostgresCluster
-    let database: String
-
-    init() throws {
-      primary = try PostgresCluster.start()
-      database = try primary.makeDatabase()
-      replica = try primary.makeReplica()
-      try waitUntilEqual()
-    }
-
-    /// Waits until the replica has what the primary has committed.
-    func waitUntilEqual() throws {
-      let end = try primary.psql("SELECT pg_current_wal_lsn()")
-      for _ in 0..<3_000 {
-        if try replica.psql("SELECT pg_last_wal_replay_lsn() >= '\(end)'") == "t" { return }
-        Thread.sleep(forTimeInterval: 0.01)
-      }
-      throw CocoaError(.fileReadUnknown)
-    }
-
-    var primaryURL: String { primary.url(database: database) }
-    var replicaURL: String { replica.url(database: database) }
-    /// Both, for whichever can be written to.
-    var writableURL: String {
-      let credentials = "\(primary.user):\(primary.password)"
-      return "postgresql://\(credentials)@\(primary.host):\(primary.port),\(replica.host):\(replica.port)/\(database)"
-        + "?target_session_attrs=read-write"
-    }
-  }
-
   @Test("a replica is read as its primary is, hears of saves, and says of a save that it only reads")
   func reading() throws {
-    let pair = try Pair()
+    let pair = try ReplicaPair()
     #expect(code { _ = try Shelf(pair.replicaURL, schema: "shelf") } == .readOnly)
     let written = try Shelf(pair.primaryURL, schema: "shelf")
     try written.insert("first")
@@ -65,7 +34,7 @@ struct ReplicaTests {
 
   @Test("a store that needs a migration is not migrated at a replica, and says so")
   func migration() throws {
-    let pair = try Pair()
+    let pair = try ReplicaPair()
     _ = try Shelf(pair.primaryURL, schema: "shelf")
     try pair.waitUntilEqual()
     let changed = try Shelf.model(
@@ -75,53 +44,105 @@ struct ReplicaTests {
     #expect(try Shelf(pair.replicaURL, schema: "shelf").names() == [])
   }
 
-  @Test("a store goes on with the replica that takes the place of its primary, and no save is there half or twice")
-  func failover() throws {
-    let pair = try Pair()
-    let shelf = try Shelf(pair.writableURL, schema: "shelf", connections: 3, timeout: 60)
-    try shelf.insert("before")
+  @Test("a store that is migrated while a replica of it is open is refused there, and opens with the new model")
+  func migratedByOthers() throws {
+    let pair = try ReplicaPair()
+    try Shelf(pair.primaryURL, schema: "shelf").insert("first")
     try pair.waitUntilEqual()
-    let saved = Locked<[String]>([])
-    let failures = Locked<[String]>([])
-    let isOver = Locked(false)
-    let isDone = Locked(0)
-    for worker in 0..<3 {
-      Thread.detachNewThread {
-        var number = 0
-        while !isOver.withLock({ $0 }) {
-          number += 1
-          let name = "item \(worker).\(number)"
-          do {
-            try shelf.insert(name)
-            saved.withLock { $0.append(name) }
-          } catch let error as StoreError where error.code == .cannotOpen || error.code == .inputOutput {
-            // There is no server that can be written to.
-            Thread.sleep(forTimeInterval: 0.05)
-          } catch {
-            failures.withLock { $0.append("\(error)") }
-          }
-        }
-        isDone.withLock { $0 += 1 }
+    let shelf = try Shelf(pair.replicaURL, schema: "shelf")
+    let connection = try shelf.store.connect()
+    #expect(try connection.count(shelf.all) == 1)
+    let changed = try Shelf.model(
+      AttributeDescription("name", .string), AttributeDescription("list", .string, optional: true),
+      AttributeDescription("size", .int64, optional: true))
+    let plan = try PostgresOpening(
+      changed, PostgresOptions(connectionString: pair.replicaURL, schema: "shelf")
+    ).plan()
+    #expect(plan != nil)
+    _ = try StoreConfiguration.postgres(pair.primaryURL, schema: "shelf").open(changed)
+    try pair.waitUntilEqual()
+    #expect(code { _ = try connection.count(shelf.all) } == .migratedByOthers)
+    let opened = try StoreConfiguration.postgres(pair.replicaURL, schema: "shelf").open(changed)
+    #expect(try opened.connect().count(StoreRequest(entity: 0)) == 1)
+  }
+
+  @Test("relationships, plans and the history are read at a replica")
+  func graph() async throws {
+    let pair = try ReplicaPair()
+    let shop = try PersistentContainer(model: .shop, store: .postgres(pair.primaryURL, schema: "shop"))
+    try await shop.perform { context in
+      context.author = "primary"
+      let tea = Product(in: context, name: "Tea", price: 4)
+      let order = Order(in: context, customer: "Ada")
+      for quantity in [3, 1, 2] as [Int64] {
+        let line = OrderLine(in: context, quantity: quantity)
+        (line.product, line.order) = (tea, order)
       }
+      try context.save()
     }
-    Thread.sleep(forTimeInterval: 0.2)
-    // What is committed from now on and not streamed yet is lost, as always without synchronous replication.
-    let before = Set(saved.withLock { $0 })
     try pair.waitUntilEqual()
-    try pair.primary.stop(mode: .immediate)
-    let lost = Set(saved.withLock { $0 }).subtracting(before)
-    #expect(try pair.replica.psql("SELECT pg_promote()") == "t")
-    let count = saved.withLock { $0.count }
-    for _ in 0..<6_000 where saved.withLock({ $0.count }) < count + 50 { Thread.sleep(forTimeInterval: 0.01) }
-    isOver.withLock { $0 = true }
-    for _ in 0..<6_000 where isDone.withLock({ $0 }) < 3 { Thread.sleep(forTimeInterval: 0.01) }
-    #expect(isDone.withLock { $0 } == 3 && failures.withLock { $0 } == [])
-    try shelf.insert("after")
-    let names = try Shelf(pair.replicaURL, schema: "shelf").names()
-    #expect(Set(names).count == names.count)
-    #expect(Set(saved.withLock { $0 }).subtracting(names).isSubset(of: lost))
-    #expect(Set(names).subtracting(saved.withLock { $0 } + ["before", "after"]).isEmpty)
-    #expect(before.isSubset(of: names) && names.contains("after") && names.count > before.count + 50)
+    let replica = try PersistentContainer(model: .shop, store: .postgres(pair.replicaURL, schema: "shop"))
+    try await replica.perform { context in
+      let order = try #require(try context.first(Order.all))
+      #expect(order.lines.map(\.quantity) == [3, 1, 2])
+      #expect(order.lines.first?.product?.lines.count == 3)
+      #expect(try !context.explain(Order.all).steps.isEmpty)
+      let cold = Product(in: context, name: "Coffee", price: 5)
+      #expect(throws: StoreError.self) { try context.save() }
+      #expect(cold.name == "Coffee")
+      context.rollback()
+      #expect(try context.count(Product.all) == 1)
+    }
+    #expect(try replica.history().map(\.author) == ["primary"])
+    try pair.primary.stop()
+    try pair.promote()
+    // A store that has refused is asked for keys again after a second.
+    try await Task.sleep(for: .seconds(1.1))
+    try await replica.perform { context in
+      _ = Product(in: context, name: "Coffee", price: 5)
+      try context.save()
+    }
+    #expect(try await replica.perform { try $0.count(Product.all) } == 2)
+  }
+
+  @Test("a read that is ended because a replica has to go on is made again")
+  func readAgain() throws {
+    let shelf = try Shelf()
+    var attempts = 0
+    let count = try shelf.store.pool.reading(doing: "read") { connection in
+      attempts += 1
+      if attempts < 3 {
+        throw ServerError(state: "40001", message: "canceling statement due to conflict with recovery")
+      }
+      return try connection.run(ServerStatement("SELECT 1::bigint")).count
+    }
+    #expect(count == 1 && attempts == 3)
+    #expect(
+      code {
+        try shelf.store.pool.reading(doing: "read") { _ in throw ServerError(state: "40001", message: "conflict") }
+      } == .busy)
+  }
+
+  @Test("a moment that keeps a replica from going on ends, and the next one is shown")
+  func recoveryConflict() throws {
+    let pair = try ReplicaPair()
+    _ = try pair.replica.psql("ALTER SYSTEM SET max_standby_streaming_delay = 0")
+    _ = try pair.replica.psql("SELECT pg_reload_conf()")
+    let written = try Shelf(pair.primaryURL, schema: "shelf")
+    try written.insert("first", "second")
+    try pair.waitUntilEqual()
+    let shelf = try Shelf(pair.replicaURL, schema: "shelf")
+    let pinned = try shelf.store.connect()
+    try pinned.pin()
+    #expect(try pinned.count(shelf.all) == 2)
+    _ = try pair.primary.psql(
+      "DELETE FROM shelf.\"Item\"; VACUUM (FREEZE) shelf.\"Item\"", database: pair.database)
+    try pair.waitUntilEqual()
+    // The server has ended the session of a transaction that keeps it waiting.
+    let error = #expect(throws: StoreError.self) { try pinned.count(shelf.all) }
+    #expect(error?.code == .busy || error?.code == .inputOutput, "\(String(describing: error))")
+    pinned.unpin()
+    #expect(try pinned.count(shelf.all) == 0)
   }
 
   @Test("the name of a store has its hosts with their ports, and no password")

@@ -16,7 +16,7 @@ struct TLSTests {
     let cluster = try PostgresCluster.start(
       settings: [
         "ssl": "on", "ssl_cert_file": "../server.crt", "ssl_key_file": "../server.key", "ssl_ca_file": "../ca.crt",
-        "hba_file": "hba.conf",
+        "hba_file": "hba.conf", "log_statement": "all", "log_connections": "on",
       ],
       files: [
         "server.crt": made.text("server.crt"), "server.key": made.text("server.key"), "ca.crt": made.text("ca.crt"),
@@ -84,6 +84,16 @@ struct TLSTests {
   func wrongPassword() throws {
     let error = try refusal(url("sslmode=require", password: "secret"))
     #expect(error.message.contains("password authentication failed"), "\(error)")
+  }
+
+  @Test("a server that logs all statements and connections logs no password")
+  func serverLog() throws {
+    try Shelf(url("sslmode=require"), schema: "logged").insert("first")
+    _ = try refusal(url("sslmode=require", password: "secret"))
+    let cluster = try Self.cluster.get()
+    let log = try String(contentsOf: #require(cluster.log), encoding: .utf8)
+    #expect(log.contains("connection authorized: user=trellis") && log.contains("INSERT INTO \"logged\""))
+    #expect(!log.contains(cluster.password) && !log.contains("secret"))
   }
 }
 

@@ -115,6 +115,40 @@ struct TransactionPoolTests {
     #expect(try Shelf(direct, schema: "shelf").names() == ["first"])
   }
 
+  @Test("a caller that the pool keeps waiting for too long is told that it is busy")
+  func waiting() throws {
+    let cluster = try Self.cluster.get()
+    let database = try cluster.makeDatabase()
+    let pool = try PgBouncer(before: cluster, size: 1, patience: 1)
+    let shelf = try Shelf(pool.url(database: database), schema: "shelf", throughTransactionPool: true)
+    try shelf.insert("first")
+    let request = try shelf.inserting(["second"])
+    let holder = try Shelf(pool.url(database: database), schema: "shelf", throughTransactionPool: true).store.connect()
+    try holder.pin()
+    #expect(code { _ = try shelf.names() } == .busy)
+    #expect(code { try shelf.store.connect().save(request) } == .busy)
+    holder.unpin()
+    try shelf.store.connect().save(request)
+    #expect(try shelf.names() == ["first", "second"])
+  }
+
+  @Test("a store is migrated through the pool, and one that has it open notices")
+  func migration() throws {
+    let (_, behind, direct) = try makeDatabase()
+    let shelf = try Shelf(behind, schema: "shelf", throughTransactionPool: true)
+    try shelf.insert("first", "second")
+    let changed = try Shelf.model(
+      AttributeDescription("name", .string), AttributeDescription("list", .string, optional: true),
+      AttributeDescription("size", .int64, default: .value(.integer(3))))
+    let configuration = StoreConfiguration.postgres(behind, schema: "shelf", throughTransactionPool: true)
+    let migrated = try configuration.open(changed)
+    #expect(code { _ = try shelf.names() } == .migratedByOthers)
+    var sizes: [Int64] = []
+    try migrated.connect().fetch(StoreRequest(entity: 0)) { sizes.append($0.integer(2)) }
+    #expect(sizes == [3, 3])
+    #expect(try StoreConfiguration.postgres(direct, schema: "shelf").open(changed).connect().count(shelf.all) == 2)
+  }
+
   @Test("a role with another isolation level is refused, because nothing can be set for its transactions")
   func isolation() throws {
     let (database, behind, _) = try makeDatabase()

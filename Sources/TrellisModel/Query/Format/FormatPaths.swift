@@ -333,7 +333,8 @@ extension FormatChecker {
     if given == type { return .typed(operand, type) }
     let result = Self.applied(function, to: operand)
     if case .value(.null) = result {
-      throw error(.invalidConstant, "This text is no number.", at: start)
+      throw error(
+        .invalidConstant, given == .text ? "This text is no number." : "This number is not \(type.name).", at: start)
     }
     return .typed(result, type)
   }
