@@ -95,7 +95,8 @@ struct ChildSave {
     let victims = parent.pending.deletions.closures.flatMap(\.victims).map(\.object).filter { !$0.isAlive }
     for object in gone where object.phase == .deleted { parent.undelete(object) }
     let wanted = Set(inserted.map(\._key))
-    try parent.deleteAll(victims.filter { $0.isAlive && !wanted.contains($0._key) }, callsHooks: false)
+    try parent.deleteAll(
+      victims.filter { $0.isAlive && !wanted.contains($0._key) }, callsHooks: false, sparing: wanted)
   }
 
   /// Creates the parent's object for a new object of the child. An object that was restored in the child may still

@@ -13,8 +13,11 @@ extension ObjectGraph {
   /// - Parameters:
   ///   - callsHooks: Whether the hooks of the deleted objects are called before.
   ///   - cascades: Whether delete rules cascade to other objects.
-  func deleteAll(_ objects: [ManagedObject], callsHooks: Bool = true, cascades: Bool = true) throws {
-    var deletion = Deletion()
+  ///   - spared: The keys of objects that no cascade deletes.
+  func deleteAll(
+    _ objects: [ManagedObject], callsHooks: Bool = true, cascades: Bool = true, sparing spared: Set<Int64> = []
+  ) throws {
+    var deletion = Deletion(sparing: spared)
     defer { leaving.subtract(deletion.leaving) }
     deletion.callsHooks = callsHooks
     // Only objects that were loaded can be recreated after the save.
@@ -98,9 +101,12 @@ struct Deletion {
   private(set) var victims: [ManagedObject] = []
   /// The cascades that are left to the store.
   private(set) var cascades: [PendingCascade] = []
+  /// The keys of objects that are not to be collected: the victims, and those that are spared.
   private var seen: Set<Int64> = []
   /// The keys that this delete has added to ``ObjectGraph/leaving``.
   private(set) var leaving: [Int64] = []
+
+  init(sparing spared: Set<Int64> = []) { seen = spared }
 
   /// Collects the members of cascades that were left to the store until now.
   mutating func collect(membersOf cascades: [PendingCascade], in graph: ObjectGraph) throws {

@@ -28,4 +28,35 @@ import TrellisTestSupport
     let reader = container.newContext()
     #expect(try reader.fetch(OneRight.all).map { $0.oneNoActionNoAction?.objectID } == [left.objectID])
   }
+
+  @Test("each level above shows one-way references to it again", arguments: [0, 1, 2, 3])
+  func oneWayReferences(_ levels: Int) throws {
+    let container = try PersistentContainer(model: .rules, store: .memory, log: nil)
+    var contexts = [container.newContext()]
+    for _ in 0..<levels { contexts.append(contexts[contexts.count - 1].newChildContext()) }
+    let context = contexts[levels]
+    context.undo.enable()
+    func saveAll() throws { for context in contexts.reversed() { try context.save() } }
+
+    let (first, second, target) = (Holder(in: context), Holder(in: context), Target(in: context))
+    try saveAll()
+    first.oneCascade = target
+    second.oneCascade = target
+    context.undo.endStep()
+    try context.save()
+    try context.delete(first)
+    try context.save()
+    #expect(target.isDeleted || target.managedObjectContext == nil)
+    try context.undo.undo()
+    #expect(second.oneCascade === target)
+    first.oneCascade = nil
+    try context.delete(first)
+    for (level, context) in contexts.enumerated().reversed() {
+      try context.save()
+      let twin = try #require(try context.object(with: second.objectID), "level \(level)")
+      #expect(twin.oneCascade?.objectID == target.objectID, "level \(level)")
+    }
+    let reader = container.newContext()
+    #expect(try reader.fetch(Holder.all).map { $0.oneCascade?.objectID } == [target.objectID])
+  }
 }
