@@ -163,15 +163,20 @@ final class MemberList {
     return contains(key) ? keys.firstIndex(of: key) : nil
   }
 
-  /// The position of a key that is a member in the store: behind the member that it follows there.
+  /// The position of a key that is a member in the store: behind the member that it follows there, unless that one was
+  /// moved since.
   func committedPlace(of key: Int64) -> Int? {
-    committed.flatMap { place(of: key, as: $0) }
+    committed.flatMap { place(of: key, as: $0, without: inserted ?? []) }
   }
 
   /// The position of a key that had a position in another order: behind the member that it follows there.
-  func place(of key: Int64, as order: ContiguousArray<Int64>) -> Int? {
+  ///
+  /// - Parameter moved: Members whose positions are others by now.
+  func place(of key: Int64, as order: ContiguousArray<Int64>, without moved: Set<Int64> = []) -> Int? {
     guard let former = order.firstIndex(of: key) else { return nil }
-    for before in order[..<former].reversed() { if let place = place(of: before) { return place + 1 } }
+    for before in order[..<former].reversed() where !moved.contains(before) {
+      if let place = place(of: before) { return place + 1 }
+    }
     return 0
   }
 

@@ -106,4 +106,25 @@ import Trellis
     left.setNullifyNullify.append(rights[0])
     #expect(!left.hasChanges && !rights[0].hasChanges && !context.hasChanges)
   }
+
+  @Test("a member whose delete is undone returns before one that was moved behind it unseen", arguments: [false, true])
+  func deletedBeforeMoved(isLookedAt: Bool) throws {
+    let sheet = Sheet(in: context)
+    let (first, second) = (Mark(in: context), Mark(in: context))
+    sheet.marks = [second, first]
+    try context.save()
+
+    let other = container.newContext()
+    let same = try #require(try other.object(with: sheet.objectID))
+    let gone = try #require(try other.object(with: first.objectID))
+    same.marks.append(try #require(try other.object(with: second.objectID)))
+    try other.delete(gone)
+    if isLookedAt { #expect(same.marks.map(\.objectID) == [second.objectID]) }
+    other.undelete(gone)
+    #expect(same.marks.map(\.objectID) == [first.objectID, second.objectID])
+    try other.save()
+    let reader = container.newContext()
+    #expect(
+      try reader.object(with: sheet.objectID)?.marks.map(\.objectID) == [first.objectID, second.objectID])
+  }
 }
