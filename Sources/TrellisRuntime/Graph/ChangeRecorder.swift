@@ -336,6 +336,8 @@ extension MemberList {
       restoreNote(trace)
     } else if trace.isComing && trace.wasMember && !contains(trace.key) {
       // A move of a member that another context has removed since.
+    } else if trace.wasMember && trace.order == nil && trace.place == nil {
+      putBack(trace.key)
     } else if trace.wasMember {
       insert(trace.key, at: formerPlace(trace))
     } else {

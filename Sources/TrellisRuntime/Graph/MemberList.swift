@@ -205,6 +205,13 @@ final class MemberList {
     }
   }
 
+  /// Adds a member of the store at its position there, which is no change of the order; at the end if that is not known.
+  func putBack(_ key: Int64) {
+    let place = committedPlace(of: key)
+    insert(key, at: place)
+    if place != nil { notes?.inserted?.remove(key) }
+  }
+
   /// Adds a member at the end, unless it is present: then it keeps its position.
   func include(_ key: Int64) {
     guard !contains(key) else {

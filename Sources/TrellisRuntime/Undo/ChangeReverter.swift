@@ -247,7 +247,7 @@ private struct ChangeReverter {
         guard let list = partner.list(of: inverse.property), list.isLoaded || list.removed.contains(object._key) else {
           continue
         }
-        if !list.contains(object._key) { list.insert(object._key, at: list.committedPlace(of: object._key)) }
+        if !list.contains(object._key) { list.putBack(object._key) }
         // Unless the object is a member in the store, the list has an unsaved change.
         if list.hasChanges { graph.noteListChanged(partner) }
       } else if partner.notedPartner(of: inverse.property) == 0 {

@@ -127,4 +127,21 @@ import Trellis
     #expect(
       try reader.object(with: sheet.objectID)?.marks.map(\.objectID) == [first.objectID, second.objectID])
   }
+
+  @Test("members that one delete has deleted keep their order when it is undone")
+  func deletedTogether() throws {
+    let owner = Tree(in: context)
+    let (first, second) = (Tree(in: context), Tree(in: context))
+    owner.childrenListNullifyDeny = [first, second]
+    first.parentListCascadeCascade = second
+    try context.save()
+    let other = container.newContext()
+    func twin(_ tree: Tree) throws -> Tree { try #require(try other.object(with: tree.objectID)) }
+    let (same, gone) = (try twin(owner), try twin(second))
+    try other.delete(gone)
+    #expect(same.childrenListNullifyDeny.isEmpty)
+    other.undelete(gone)
+    #expect(same.childrenListNullifyDeny.map(\.objectID) == [first.objectID, second.objectID])
+    #expect(!other.hasChanges)
+  }
 }

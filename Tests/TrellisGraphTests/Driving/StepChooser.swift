@@ -44,11 +44,21 @@ struct StepChooser {
     case 87..<88: return .refreshAll
     case 88..<89: return pick(living, step.first).map { .refresh($0) }
     // What one end of a one-to-one holds is the store's affair; so is what giving up edits of that end means.
-    case 89..<90 where canDiscard: return pick(living, step.first).map { .discard($0) }
+    case 89..<90 where canDiscard:
+      return pick(living, step.first).flatMap { hidesStored($0, world) ? nil : .discard($0) }
     case 90..<92: return .dropUnused
     case 92..<94: return pick(entities, step.first).map { .fetch(entity: $0) }
     default: return look(step, world, living)
     }
+  }
+
+  /// Whether a one-way relationship has a member in the store that is deleted here. Giving up the owner's edits makes it a
+  /// member again once its delete is undone, which is no step of the history that could be compared.
+  private func hidesStored(_ object: Int, _ world: ReferenceWorld) -> Bool {
+    undoes
+      && world.shapes.shapes(of: world.current.entities[object] ?? "").contains { shape in
+        shape.inverse == nil && world.stored.links(object, shape).contains(where: world.current.deleted.contains)
+      }
   }
 
   private var canDiscard: Bool {
