@@ -15,7 +15,8 @@ struct HistoryStatement {
     var parameters = ServerParameters()
     parameters.add(history.base)
     parameters.add(history.origin)
-    parameters.add(history.model)
+    // A store whose history knows no number for the model refuses to write.
+    parameters.add(history.model ?? 0)
     let text = author.flatMap { $0.utf8.contains(0) ? $0.replacing("\0", with: "\u{FFFD}") : $0 }
     if let text { parameters.add(text) } else { parameters.addNull(as: .text) }
     parameters.add(bytes: record)

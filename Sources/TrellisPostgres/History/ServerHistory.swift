@@ -12,15 +12,16 @@ final class ServerHistory: Sendable {
   /// What is added to a transaction's number. It is raised when the store comes to a server whose transactions have lower
   /// numbers than those of the history, for example from a backup.
   let base: Int64
-  /// The number of the program's model among those of the store.
-  let model: Int64
+  /// The number of the program's model among those of the store, or of one with the same entities and properties. Nil if
+  /// there is none: then nothing can be recorded.
+  let model: Int64?
   /// Distinguishes the transactions of this store object.
   let origin: Int64
   /// The attributes of each entity that are kept of deleted rows.
   let kept: [[Int]]
   let limit: HistoryLimit?
 
-  init(identity: String, base: Int64, model: Int64, origin: Int64, of described: Model) {
+  init(identity: String, base: Int64, model: Int64?, origin: Int64, of described: Model) {
     self.identity = identity
     self.base = base
     self.model = model
@@ -61,7 +62,10 @@ struct HistoryOpening {
     if setup.model.hasHistory { return try found ?? begin() }
     // A program with a former model records that it has changed something. The model of the store ends its history.
     guard found != nil, try isModelOfStore() else { return found }
-    try end()
+    do { try end() } catch let error as ServerError where error.isRefusalOfWrites {
+      // A role that may not do this leaves it to others, and records what it saves until then.
+      return found
+    }
     return nil
   }
 
@@ -135,12 +139,26 @@ struct HistoryOpening {
           + "pg_snapshot_xmax(pg_current_snapshot())::text::bigint, "
           + "(SELECT '\(StoreFeatures.history)' = ANY(string_to_array(\"value\", ' ')) FROM \(names.metadata) "
           + "WHERE \"key\" = 'readOnlyCompatible')", checksum))
-    guard result.count == 1, let identity = result.text(0, 0), !result.isNull(0, 1), !result.isNull(0, 2),
-      result.integer(0, 5) == 1
+    guard result.count == 1, let identity = result.text(0, 0), !result.isNull(0, 1), result.integer(0, 5) == 1
     else { return nil }
     let base = result.integer(0, 1)
     if checksNumbers, !result.isNull(0, 3), result.integer(0, 3) >= base &+ result.integer(0, 4) { return nil }
-    return ServerHistory(
-      identity: identity, base: base, model: result.integer(0, 2), origin: origin, of: setup.model)
+    let model = try result.isNull(0, 2) ? numberOfAlikeModel() : result.integer(0, 2)
+    return ServerHistory(identity: identity, base: base, model: model, origin: origin, of: setup.model)
+  }
+
+  /// The number of the store's model, if a record of one model means the same as one of the other. The program's model
+  /// was not written to the store, because its role may not do that.
+  private func numberOfAlikeModel() throws -> Int64? {
+    let stored = try StoreMetadata(connection, setup).model()
+    func words(_ model: Model) -> [[String]] { model.entities.map { [$0.name] + $0.properties.map(\.name) } }
+    guard words(stored).elementsEqual(words(setup.model), by: { $0.elementsEqual($1, by: TextBytes.areEqual) }) else {
+      return nil
+    }
+    var checksum = ServerParameters()
+    checksum.add(stored.checksum)
+    let result = try connection.run(
+      ServerStatement("SELECT \"number\" FROM \(names.models) WHERE \"checksum\" = $1", checksum))
+    return result.count == 1 ? result.integer(0, 0) : nil
   }
 }

@@ -43,7 +43,7 @@ struct PostgresOpening {
         } catch let error as ServerError {
           // A role that may not change tables, or a server that is only read, leaves the text to others.
           if let found, error.isRefusalOfWrites { return found }
-          throw error
+          throw try refusal(of: error, setup, pool) ?? error
         }
       }
       let origin = Int64.random(in: 1 ... .max)
@@ -55,7 +55,8 @@ struct PostgresOpening {
         _ = try? connection.run(SaveMark.deleteOld(setup))
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
         return PostgresStore(
-          setup, pool, keys, opened.generation, refusalOfWrites: opened.refusalOfWrites, history, origin: origin,
+          setup, pool, keys, opened.generation,
+          refusalOfWrites: opened.refusalOfWrites ?? refusalToRecord(history, setup), history, origin: origin,
           transaction: transaction)
       }
     } catch {
@@ -64,8 +65,44 @@ struct PostgresOpening {
     }
   }
 
+  /// Describes what a role may not do with a store that it opens. Nil for other errors.
+  private func refusal(of error: ServerError, _ setup: PostgresSetup, _ pool: ServerPool) throws -> StoreError? {
+    guard error.isRefusalOfRights else { return nil }
+    let connection = try pool.take()
+    defer { pool.giveBack(connection) }
+    let role = try connection.run(ServerStatement("SELECT session_user::text")).text(0, 0) ?? "?"
+    guard let isPresent = try? StoreMetadata.isPresent(connection, setup) else {
+      return StoreError(
+        .cannotOpen, "The role \(role) may not look into \(setup.name): \(error.message).",
+        remedy: "Grant it USAGE of the schema and rights to its tables: see Roles in Docs/PostgreSQL.md.")
+    }
+    return isPresent
+      ? StoreError(
+        .cannotOpen,
+        "\(setup.name) has to be migrated to this program's model, which the role \(role) may not do: \(error.message).",
+        remedy: "Open it once as the owner of its tables, before programs with this model start.")
+      : StoreError(
+        .cannotOpen,
+        "There is no store in \(setup.name) yet, and the role \(role) may not make one: \(error.message).",
+        remedy: "Open it once as the owner of the schema: see Roles in Docs/PostgreSQL.md.")
+  }
+
+  /// Why nothing may be saved, because it could not be recorded.
+  private func refusalToRecord(_ history: ServerHistory?, _ setup: PostgresSetup) -> StoreError? {
+    guard let history, history.model == nil else { return nil }
+    return StoreError(
+      .readOnly, "\(setup.name) has a history, and does not have this program's model, which its records name.",
+      remedy: "Open it once as the owner of its tables, which writes the model to it.")
+  }
+
   private func makeSetup() throws -> PostgresSetup {
-    PostgresSetup(try ServerAddress(options.connectionString), options, model)
+    let schema = options.schema
+    guard !schema.isEmpty, !schema.hasPrefix("pg_"), !schema.utf8.contains(0) else {
+      throw StoreError(
+        .cannotOpen, "No schema of PostgreSQL has the name '\(schema.replacing("\0", with: "\u{FFFD}"))'.",
+        remedy: "Name a schema that does not begin with pg_.")
+    }
+    return PostgresSetup(try ServerAddress(options.connectionString), options, model)
   }
 
   private func inStoreErrors<Result>(_ setup: PostgresSetup, _ body: () throws -> Result) throws -> Result {

@@ -78,7 +78,8 @@ extension PostgresConnection: HistoryConnection {
     let history = try recorded()
     guard count > 0 else { return }
     var entries: [(entry: HistoryEntry, model: Int64)] = []
-    var matches: [Int64: ModelMatch?] = [history.model: Optional<ModelMatch>.none]
+    var matches: [Int64: ModelMatch?] = [:]
+    if let model = history.model { matches[model] = Optional<ModelMatch>.none }
     try atOneMoment {
       if let position { try check(position, history) }
       entries = try readEntries(

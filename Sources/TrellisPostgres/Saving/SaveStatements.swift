@@ -352,17 +352,16 @@ struct SaveStatements {
   private func unstorable(_ entity: Int, _ column: Int) -> StoreError {
     let declared = model.entities[entity]
     let name = declared.properties[declared.columns[column].property].name
-    let limit =
+    let what =
       switch setup.types[entity][column] {
-      case .text: "no text with U+0000, or of 1,000,000,000 bytes"
-      case .timestamp: "no date before 4714-11-24 BC"
-      case .double: "no real that is not a number"
-      case let type: "only values of the type \(type.name)"
+      case .text: "a text with U+0000, or of more than 1,000,000,000 bytes"
+      case .timestamp: "a date before 4714-11-24 BC"
+      case .double: "a real that is not a number"
+      case let type: "a value that is none of the type \(type.name)"
       }
-    let isRequired = declared.columns[column].isOptional ? "" : ", and here no nil"
+    let orNil = declared.columns[column].isOptional ? "" : ", or nil, though it is required"
     return StoreError(
-      .unstorableValue,
-      "\(declared.name).\(name) has a value that PostgreSQL does not keep: it keeps \(limit)\(isRequired).",
+      .unstorableValue, "\(declared.name).\(name) has a value that PostgreSQL has no form for: \(what)\(orNil).",
       remedy: "Set another value before saving.", entity: declared.name, properties: [name])
   }
 

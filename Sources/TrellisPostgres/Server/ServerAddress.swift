@@ -12,15 +12,17 @@ struct ServerAddress: Sendable {
   /// Where the server is, without a password, for messages.
   let name: String
 
-  /// - Throws: ``StoreError`` if libpq does not accept the string. The message does not repeat it.
+  /// - Throws: ``StoreError`` if libpq does not accept the string, or reads a part of a password as something else. The
+  ///   message has no part of a password.
   init(_ connectionString: String) throws(StoreError) {
     try ServerLibrary.load()
+    if connectionString.allSatisfy(\.isWhitespace) { throw Self.refusal("it is empty") }
+    if Self.hasMisplacedSign(connectionString) { throw Self.refusal("an @ stands where none can be") }
     var message: UnsafeMutablePointer<CChar>?
     guard let parsed = trellis_PQconninfoParse(connectionString, &message) else {
+      let text = message.map { String(cString: $0) } ?? ""
       if let message { trellis_PQfreemem(message) }
-      throw StoreError(
-        .cannotOpen, "The connection string of the server is none.",
-        remedy: "Write postgresql://user@host/database, or keywords and values as libpq reads them.")
+      throw Self.refusal(Self.reason(text, of: connectionString))
     }
     defer { trellis_PQconninfoFree(parsed) }
     var found: [Option] = []
@@ -41,6 +43,38 @@ struct ServerAddress: Sendable {
       return port.map { "\(host):\($0)" } ?? String(host)
     }
     name = "postgresql://\(places.joined(separator: ","))/\(value("dbname") ?? value("user") ?? "")"
+  }
+
+  private static func refusal(_ reason: String) -> StoreError {
+    StoreError(
+      .cannotOpen, "The address of the server cannot be read: \(reason).",
+      remedy: "Write postgresql://user:password@host:port/database, with %2F for / and %40 for @ and %25 for % in a "
+        + "password, or keywords and values as libpq reads them.")
+  }
+
+  /// The parts of a URL as libpq separates them; nil for keywords and values.
+  private static func parts(of text: String) -> (hosts: Substring, database: Substring, options: Substring)? {
+    guard let scheme = ["postgresql://", "postgres://"].first(where: text.hasPrefix) else { return nil }
+    let place = text.dropFirst(scheme.count)
+    let credentials = place.prefix { $0 != "/" }.firstIndex(of: "@") ?? place.startIndex
+    let hosts = place[credentials...].prefix { $0 != "/" && $0 != "?" }
+    let database = place[hosts.endIndex...].prefix { $0 != "?" }
+    return (hosts.dropFirst(hosts.first == "@" ? 1 : 0), database, place[database.endIndex...])
+  }
+
+  /// Whether libpq would read a part of a URL's password as a host, a port or a database, because the password has a sign
+  /// that has to be encoded.
+  private static func hasMisplacedSign(_ text: String) -> Bool {
+    parts(of: text).map { $0.hosts.contains("@") || $0.database.contains("@") } ?? false
+  }
+
+  /// What is wrong with a string that libpq does not accept. Its own words may repeat a part of a password.
+  private static func reason(_ message: String, of text: String) -> String {
+    if text.firstRange(of: #/%(?![0-9a-fA-F]{2})/#) != nil { return "after a % it has no two hexadecimal digits" }
+    let named = parts(of: text).map(\.options) ?? text[...]
+    let lines = message.split(separator: "\n")
+    if lines.isEmpty || named.contains("@") || named.contains("password") { return "libpq does not take it" }
+    return lines.joined(separator: "; ")
   }
 
   /// The keywords and values of a connection, with Trellis's own where the string has none.

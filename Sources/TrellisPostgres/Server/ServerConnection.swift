@@ -68,9 +68,10 @@ final class ServerConnection {
 
   deinit { trellis_PQfinish(handle) }
 
+  /// What libpq says, without the hints that it adds in lines that begin with a tab.
   private static func message(of handle: OpaquePointer) -> String {
-    let text = String(cString: trellis_PQerrorMessage(handle))
-    return text.split(separator: "\n").joined(separator: " ")
+    let lines = String(cString: trellis_PQerrorMessage(handle)).split(separator: "\n").filter { !$0.hasPrefix("\t") }
+    return lines.joined(separator: "; ")
   }
 
   /// The version of the server, such as 150018.

@@ -47,8 +47,17 @@ struct ServerError: Error {
   /// Whether the role may not write, or nobody to this server.
   var isRefusalOfWrites: Bool { state == "42501" || state == "25006" }
 
+  /// Whether the role may not do it.
+  var isRefusalOfRights: Bool { state == "42501" }
+
   /// Whether nobody may write to this server.
   var isOfReadOnlyServer: Bool { state == "25006" }
+
+  /// Whether the server, the database or the role has as many connections as it may have. An error at the beginning of a
+  /// connection has no SQLSTATE.
+  var isOfFullServer: Bool {
+    ["remaining connection slots", "too many clients", "too many connections"].contains(where: message.contains)
+  }
 
   /// Whether a pool before the server had no connection for too long. PgBouncer ends the client's one then.
   var isOfBusyPool: Bool { isLost && message.contains("query_wait_timeout") }

@@ -35,7 +35,7 @@ extension ServerError {
     case "42501":
       return StoreError(
         .cannotOpen, "The role may not \(doing) in \(store): \(message).",
-        remedy: "Grant the role what it needs; see the guide to roles.")
+        remedy: "Grant the role what it needs: see Roles in Docs/PostgreSQL.md.")
     case "55P03", "57014":
       return StoreError(
         .busy, "\(store) was held by others for too long while Trellis was to \(doing): \(message).",

@@ -75,8 +75,13 @@ final class PostgresSetup: Sendable {
       }
     } catch {
       if error.isOfBusyPool { throw error.storeError(name, doing: "connect") }
+      if error.isOfFullServer {
+        throw StoreError(
+          .busy, "\(address.name) has no room for another connection: \(error.message).",
+          remedy: "Open stores with fewer connections, or raise the server's max_connections.")
+      }
       throw StoreError(
-        .cannotOpen, "\(address.name) cannot be reached: \(error.message).",
+        .cannotOpen, "There is no connection to \(address.name): \(error.message).",
         remedy: "Check the address, the role and its password, and that the server runs.")
     }
     guard isolation == "read committed" else {

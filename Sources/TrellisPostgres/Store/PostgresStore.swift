@@ -76,7 +76,7 @@ package final class PostgresStore: Store {
         }
       } catch let error as ServerError {
         guard !hasRenewed, leavesReadOnlyServer(after: error) else {
-          throw error.storeError(name, doing: "reserve keys")
+          throw error.storeError(name, doing: "save new objects")
         }
         hasRenewed = true
       }

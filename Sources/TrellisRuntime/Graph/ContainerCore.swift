@@ -129,7 +129,7 @@ final class KeyAllocator: Sendable {
       }
     } catch {
       // Objects of a store that can only be read are not saved, which a save says.
-      if (error as? StoreError)?.code != .readOnly {
+      if (error as? StoreError).map(Self.isRefusal) != true {
         report(ContextError(.loadFailed, "No keys could be reserved for new objects.", cause: error))
       }
       // One key at a time, so that the next object may get a key from the store again.
