@@ -28,6 +28,7 @@ import TrellisTestSupport
     #expect(changes.deleted(of: Book.self) == [gone.objectID] && changes.contains(deleted: gone.objectID))
     let id = try #require(changes.updated.first { $0.entity == "Book" })
     #expect(changes.changedProperties(of: id) == ["pages", "readers"])
+    #expect("\(changes)" == "import: inserted \(reader.objectID); updated \(id); deleted \(gone.objectID)")
     container.close()
     #expect(await news.next() == nil)
   }

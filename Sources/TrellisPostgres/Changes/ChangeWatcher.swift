@@ -21,6 +21,8 @@ final class ChangeWatcher: @unchecked Sendable {
   /// Whether the connection can wait for notices, which one of a pool for transactions cannot.
   private let listens: Bool
   private let hasNews = Atomic(false)
+  /// Whether a program that is not Trellis has told of changes, which no history has.
+  private let hasUnknownNews = Atomic(false)
   private let isRinging = Atomic(false)
   private let isStarted = Atomic(false)
   private let isClosed = Atomic(false)
@@ -61,6 +63,9 @@ final class ChangeWatcher: @unchecked Sendable {
     if !isStarted.exchange(true, ordering: .acquiringAndReleasing) { queue.async { self.start() } }
     return hasNews.exchange(false, ordering: .acquiringAndReleasing)
   }
+
+  /// Whether a program other than Trellis has told of changes since the last call.
+  func takeUnknownNews() -> Bool { hasUnknownNews.exchange(false, ordering: .acquiringAndReleasing) }
 
   /// Runs a transaction of this program. It is counted before the server gives it a number, so that it is never taken for
   /// one of others. One that fails may have got none.
@@ -136,7 +141,11 @@ final class ChangeWatcher: @unchecked Sendable {
 
   private func hear() {
     guard let connection else { return }
-    if connection.notices().contains(where: { $0 != String(origin) }) { hasNews.store(true, ordering: .releasing) }
+    for notice in connection.notices() where notice != String(origin) {
+      // Trellis sends a number.
+      if Int64(notice) == nil { hasUnknownNews.store(true, ordering: .releasing) }
+      hasNews.store(true, ordering: .releasing)
+    }
     if connection.isLost { disconnect() }
   }
 

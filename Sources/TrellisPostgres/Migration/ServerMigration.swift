@@ -39,10 +39,14 @@ struct ServerMigration {
 
   /// The plan of the migration; nil if the store need not be migrated. Nothing is written.
   func plan() throws -> MigrationPlan? {
-    try checkTables(try SchemaFacts(connection, schema: setup.options.schema))
+    let found = try SchemaFacts(connection, schema: setup.options.schema)
+    try checkTables(found)
     let states = try read(changes, needsAll: !need.migration.newBounds.isEmpty)
-    let plan = try plan(changes, states, countsBreaches: true)
-    return plan.steps.isEmpty && need.isIdentity ? nil : plan
+    var plan = try plan(changes, states, countsBreaches: true)
+    if plan.steps.isEmpty && need.isIdentity { return nil }
+    let change = SchemaChange(changes, PartChanges(changes, stored.schema, setup.schema, found), setup.schema)
+    plan.statements = change.tables + change.parts
+    return plan
   }
 
   private func plan(

@@ -127,6 +127,8 @@ package final class PostgresConnection: StoreConnection {
 
   package func hasExternalChanges() -> Bool { store.watcher.takeNews() }
 
+  package func hasUnknownChanges() -> Bool { store.watcher.takeUnknownNews() }
+
   // MARK: Writing
 
   /// Whether the connection shows a snapshot, which nothing can be saved to.

@@ -74,6 +74,15 @@ public struct SavedChanges: Sendable {
   }
 }
 
+extension SavedChanges: CustomStringConvertible {
+  /// The author and the changed objects, or that the changes are unknown.
+  public var description: String {
+    let lists = [("inserted", inserted), ("updated", updated), ("deleted", deleted)].filter { !$0.1.isEmpty }
+    let changes = lists.map { "\($0) \($1.map { "\($0)" }.joined(separator: ", "))" }.joined(separator: "; ")
+    return "\(author.map { "\($0): " } ?? "")\(isComplete ? changes : "unknown changes")"
+  }
+}
+
 extension PersistentContainer {
   /// The saves of all contexts of this container from now on, and notices of external writes to the same file.
   ///

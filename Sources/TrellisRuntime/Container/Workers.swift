@@ -71,10 +71,13 @@ final class Workers: Sendable {
   }
 
   private func busy(_ timeout: Duration, _ ahead: Int) -> StoreError {
-    StoreError(
-      .busy,
-      "All \(count) workers of the container of \(store) were at work for \(timeout), and \(ahead) blocks waited before "
-        + "this one.", remedy: "Give the container more workers, do less in each block, or wait longer.")
+    let workers =
+      count == 1
+      ? "The only worker of the container of \(store) was" : "All \(count) workers of the container of \(store) were"
+    let blocks = ahead == 0 ? "no block" : ahead == 1 ? "1 block" : "\(ahead) blocks"
+    return StoreError(
+      .busy, "\(workers) at work for \(timeout), and \(blocks) waited before this one.",
+      remedy: "Give the container more workers, do less in each block, or wait longer.")
   }
 
   private func add(_ job: Job) {

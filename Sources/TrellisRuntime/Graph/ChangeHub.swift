@@ -155,9 +155,10 @@ final class ExternalChangeMonitor: Sendable {
 
   /// Checks the store, and posts notices to all contexts if there are external changes.
   func look(through connection: (any StoreConnection)?) {
-    guard connection?.hasExternalChanges() == true else { return }
+    guard let connection, connection.hasExternalChanges() else { return }
     guard let news else { return hub.post(.ofExternalChanges, from: nil) }
     news.forEachNew { hub.post($0, from: nil) }
+    if connection.hasUnknownChanges() { hub.post(.ofExternalChanges, from: nil) }
   }
 
   /// Checks the store periodically until the returned watch is released or ended.

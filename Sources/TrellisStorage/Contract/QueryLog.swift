@@ -354,6 +354,8 @@ package final class LoggingConnection: StoreConnection {
   package func check(_ body: (StoreFinding) throws -> Void) throws { try connection.check(body) }
   package func hasExternalChanges() -> Bool { connection.hasExternalChanges() }
 
+  package func hasUnknownChanges() -> Bool { connection.hasUnknownChanges() }
+
   // MARK: Steps
 
   private func logged<Result>(

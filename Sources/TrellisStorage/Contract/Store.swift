@@ -189,6 +189,10 @@ public protocol StoreConnection: AnyObject {
   /// Whether the store was written outside this ``Store`` object, for example by another process, since a connection of
   /// this store last returned true. It is called often, so it must be cheap. The default implementation returns false.
   func hasExternalChanges() -> Bool
+  /// Whether the store was told of changes that its history does not have, since a connection of this store last returned
+  /// true. It is asked after ``hasExternalChanges()`` has returned true, of a store with a history only. The default
+  /// implementation returns false.
+  func hasUnknownChanges() -> Bool
   /// Makes every read until ``unpin()`` return the store as it is now. The connection saves nothing meanwhile.
   ///
   /// - Throws: ``StoreError``, with the code `unsupported` if the store does not support it.
@@ -240,6 +244,7 @@ extension StoreConnection {
   public func check(_ body: (StoreFinding) throws -> Void) throws {}
 
   public func hasExternalChanges() -> Bool { false }
+  public func hasUnknownChanges() -> Bool { false }
 
   public func pin() throws {
     throw StoreError(

@@ -111,7 +111,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     details = Details(code, message, remedy, entity, properties)
   }
 
-  public var description: String { "\(message) \(remedy) [\(code.rawValue)]" }
+  public var description: String { "\(message)\(message.hasSuffix("\n") ? "" : " ")\(remedy) [\(code.rawValue)]" }
 }
 
 extension StoreError: LocalizedError {

@@ -55,6 +55,8 @@ public struct MigrationPlan: Sendable {
   }
 
   package let migration: Migration
+  /// The statements of a store that is no SQLite file; nil for one that is, and without a store.
+  package var statements: [String]?
   /// The changes: in the order of the current model, then what is gone in the order of the stored model. Empty if only
   /// docs, rules, indexes or the order of entities and properties differ.
   public let steps: [Step]

@@ -515,11 +515,12 @@ enum StoredPairs {
 }
 
 extension MigrationPlan {
-  /// The statements that change a SQLite file, in their order, without the counts and checks around them. Values are
-  /// parameters.
+  /// The statements that change a SQLite file, or the tables on a server, in their order, without the counts and checks
+  /// around them. Values are parameters. Rows of tables that are written anew on a server come from memory, after the
+  /// last `CREATE TABLE`, and have no statement here.
   ///
   /// - Complexity: linear in the size of both models.
-  public var sql: [String] { MigrationStatements(migration, now: 0).all.map(\.text) }
+  public var sql: [String] { statements ?? MigrationStatements(migration, now: 0).all.map(\.text) }
 }
 
 /// The values that a statement binds.

@@ -25,7 +25,14 @@ enum InputFile {
   }
 
   static func unreadable(_ path: String, _ reason: String) -> ToolFailure {
-    ToolFailure(.unreadable, "\(path): error: \(reason)")
+    // The address of a server may have a password, which is not repeated.
+    if path.hasPrefix("postgresql://") || path.hasPrefix("postgres://") {
+      return ToolFailure(
+        .unreadable,
+        "error: This is the address of a server. The tool works with files; see Docs/PostgreSQL.md for what reads and copies "
+          + "a store on a server.")
+    }
+    return ToolFailure(.unreadable, "\(path): error: \(reason)")
   }
 
   /// The files of a history, in the order of their names; none if there is no folder.

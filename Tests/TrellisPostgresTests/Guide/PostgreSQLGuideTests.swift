@@ -112,7 +112,7 @@ final class PostgreSQLGuideTests {
   @Test("the roles may what the guide says", .enabled(if: PostgresCluster.canStart)) func roles() throws {
     let (_, cluster, database) = try ownAddress()
     let statements = try Self.guide.blocks("sql")
-    #expect(statements.count == 1)
+    #expect(statements.count == 2)
     _ = try cluster.psql(
       statements[0] + ["shop_owner", "shop_app", "shop_reader"].map { ";ALTER ROLE \($0) PASSWORD 'secret'" }.joined(),
       database: database)

@@ -24,10 +24,11 @@ import TrellisTestSupport
       print(transaction.author ?? "-", transaction.changes)
     }
 
-    let seen = try memos.historyToken()
+    let saved = try memos.historyToken().description
     try context.delete(memo)
     try context.save()
-    for change in try memos.history(since: HistoryToken(seen.description)).flatMap({ $0.changes(of: Memo.self) }) {
+    guard let seen = HistoryToken(saved) else { throw CocoaError(.fileReadCorruptFile) }
+    for change in try memos.history(since: seen).flatMap({ $0.changes(of: Memo.self) }) {
       if case .deleted(_, let tombstone) = change {
         print(
           "deleted:", tombstone.value(of: "id", as: UUID.self) != nil,
