@@ -71,10 +71,11 @@ struct ServerAddress: Sendable {
   /// What is wrong with a string that libpq does not accept. Its own words may repeat a part of a password.
   private static func reason(_ message: String, of text: String) -> String {
     if text.firstRange(of: #/%(?![0-9a-fA-F]{2})/#) != nil { return "after a % it has no two hexadecimal digits" }
-    let named = parts(of: text).map(\.options) ?? text[...]
-    let lines = message.split(separator: "\n")
-    if lines.isEmpty || named.contains("@") || named.contains("password") { return "libpq does not take it" }
-    return lines.joined(separator: "; ")
+    let options = parts(of: text).map(\.options) ?? text[...]
+    guard !options.contains("@"), !options.contains("password"),
+      let name = message.firstMatch(of: #/"([A-Za-z_]+)"/#)?.1, options.contains(name)
+    else { return "libpq does not take it" }
+    return "libpq does not take its option \(name)"
   }
 
   /// The keywords and values of a connection, with Trellis's own where the string has none.

@@ -30,6 +30,7 @@ struct AddressTests {
       "host=localhost port=1 user=shop dbname=base password='\(password)",
       "postgresql://localhost:1/base?user=shop&password=\(password)",
       "postgresql:///base?host=localhost&port=1&password=\(password)&nonsense=1",
+      "postgresql://shop:\(password)@[::1/base", "postgresql://shop:\(password)@[]/base?nonsense=1",
     ] {
       let found = try #require(error(address), "\(address)")
       #expect(found.code == .cannotOpen, "\(found)")
