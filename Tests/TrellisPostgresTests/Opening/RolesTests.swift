@@ -8,8 +8,8 @@ import TrellisTestSupport
 @testable import TrellisStorage
 
 /// Roles that may do less than the owner of the tables.
-@Suite("Rights on a server", .enabled(if: PostgresCluster.canStart, "needs initdb"), .serialized)
-struct RightsTests {
+@Suite("Roles on a server", .enabled(if: PostgresCluster.canStart, "needs initdb"), .serialized)
+struct RolesTests {
   private static let cluster = Result {
     let cluster = try PostgresCluster.start()
     _ = try cluster.psql(
