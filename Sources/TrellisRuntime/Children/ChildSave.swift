@@ -97,6 +97,17 @@ struct ChildSave {
     let wanted = Set(inserted.map(\._key))
     try parent.deleteAll(
       victims.filter { $0.isAlive && !wanted.contains($0._key) }, callsHooks: false, sparing: wanted)
+    // What stays deleted was deleted together with what returns, and is no partner of it in the child.
+    for victim in parent.deleted where !victim.isAlive { loosen(victim, from: wanted) }
+  }
+
+  /// Clears references of a deleted object, which would make returned objects deny its delete.
+  private func loosen(_ victim: ManagedObject, from returned: Set<Int64>) {
+    for relationship in parent.info(of: victim).allRelationships
+    where relationship.isColumn && relationship.deleteAction == .refuse {
+      let key = victim._reference(relationship.property)
+      if returned.contains(key) { parent.unlink(victim, relationship, key) }
+    }
   }
 
   /// Creates the parent's object for a new object of the child. An object that was restored in the child may still

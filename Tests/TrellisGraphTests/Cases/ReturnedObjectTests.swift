@@ -59,4 +59,50 @@ import TrellisTestSupport
     let reader = container.newContext()
     #expect(try reader.fetch(Holder.all).map { $0.oneCascade?.objectID } == [target.objectID])
   }
+
+  @Test("an object that returns without a deleted one does not deny the delete of that one", arguments: [0, 1, 2])
+  func deniedBefore(_ levels: Int) throws {
+    let container = try PersistentContainer(model: .rules, store: .memory, log: nil)
+    var contexts = [container.newContext()]
+    for _ in 0..<levels { contexts.append(contexts[contexts.count - 1].newChildContext()) }
+    let context = contexts[levels]
+    context.undo.enable()
+    let (owner, member) = (ManyParent(in: context), ManyChild(in: context))
+    owner.setNullifyDeny = [member]
+    for context in contexts.reversed() { try context.save() }
+    try context.delete(member)
+    context.undo.endStep()
+    try context.delete(owner)
+    context.undo.endStep()
+    try context.save()
+    try context.undo.undo()
+    #expect(owner.setNullifyDeny.isEmpty)
+    for context in contexts.reversed() { try context.save() }
+    let reader = container.newContext()
+    #expect(try reader.count(ManyChild.all) == 0)
+    #expect(try reader.fetch(ManyParent.all).map(\.setNullifyDeny.count) == [0])
+  }
+
+  @Test("a rollback of the parent gives a deleted object the partner that had returned without it")
+  func rolledBack() throws {
+    let container = try PersistentContainer(model: .rules, store: .memory, log: nil)
+    let parent = container.newContext()
+    let child = parent.newChildContext()
+    child.undo.enable()
+    let (owner, member) = (ManyParent(in: child), ManyChild(in: child))
+    owner.setNullifyDeny = [member]
+    try child.save()
+    try parent.save()
+    try child.delete(member)
+    child.undo.endStep()
+    try child.delete(owner)
+    child.undo.endStep()
+    try child.save()
+    try child.undo.undo()
+    try child.save()
+    parent.rollback()
+    let twin = try #require(try parent.object(with: member.objectID))
+    #expect(twin.setNullifyDeny?.objectID == owner.objectID)
+    #expect(twin.setNullifyDeny?.setNullifyDeny.count == 1 && !parent.hasChanges)
+  }
 }
