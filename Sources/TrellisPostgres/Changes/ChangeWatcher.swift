@@ -119,6 +119,7 @@ final class ChangeWatcher: @unchecked Sendable {
     // Notices were lost while there was no connection.
     if wasConnected {
       isAnew = true
+      hasUnknownNews.store(true, ordering: .releasing)
       hasNews.store(true, ordering: .releasing)
     }
     wasConnected = true

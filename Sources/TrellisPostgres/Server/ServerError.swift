@@ -44,13 +44,13 @@ struct ServerError: Error {
   /// Whether the same transaction may succeed if it is run again: a deadlock, or a serialization failure.
   var isTransient: Bool { state == "40P01" || state == "40001" }
 
-  /// Whether the role may not write, or nobody to this server.
+  /// Whether the role may not write, or the server refuses all writes.
   var isRefusalOfWrites: Bool { state == "42501" || state == "25006" }
 
   /// Whether the role may not do it.
   var isRefusalOfRights: Bool { state == "42501" }
 
-  /// Whether nobody may write to this server.
+  /// Whether the server refuses all writes.
   var isOfReadOnlyServer: Bool { state == "25006" }
 
   /// Whether the server, the database or the role has as many connections as it may have. An error at the beginning of a

@@ -3,21 +3,25 @@ import Trellis
 import TrellisTestSupport
 
 @Suite("Objects that return after their delete was saved") struct ReturnedObjectTests {
-  @Test("each level above shows the references that were left to it", arguments: [0, 1, 2, 3])
-  func referencesLeft(_ levels: Int) throws {
+  /// A context and its descendants, the last of which undoes.
+  private func makeContexts(_ levels: Int) throws -> (PersistentContainer, [ManagedObjectContext]) {
     let container = try PersistentContainer(model: .rules, store: .memory, log: nil)
     var contexts = [container.newContext()]
     for _ in 0..<levels { contexts.append(contexts[contexts.count - 1].newChildContext()) }
-    let context = contexts[levels]
-    context.undo.enable()
-    func saveAll() throws { for context in contexts.reversed() { try context.save() } }
+    contexts[levels].undo.enable()
+    return (container, contexts)
+  }
 
+  @Test("each level above shows the references that were left to it", arguments: [0, 1, 2, 3])
+  func referencesLeft(_ levels: Int) throws {
+    let (container, contexts) = try makeContexts(levels)
+    let context = contexts[levels]
     let (left, right) = (OneLeft(in: context), OneRight(in: context))
-    try saveAll()
+    for context in contexts.reversed() { try context.save() }
     left.oneNoActionNoAction = right
     context.undo.endStep()
     try context.delete(right)
-    try saveAll()
+    for context in contexts.reversed() { try context.save() }
     try context.undo.undo()
     #expect(right.oneNoActionNoAction === left)
     for (level, context) in contexts.enumerated().reversed() {
@@ -31,15 +35,10 @@ import TrellisTestSupport
 
   @Test("each level above shows one-way references to it again", arguments: [0, 1, 2, 3])
   func oneWayReferences(_ levels: Int) throws {
-    let container = try PersistentContainer(model: .rules, store: .memory, log: nil)
-    var contexts = [container.newContext()]
-    for _ in 0..<levels { contexts.append(contexts[contexts.count - 1].newChildContext()) }
+    let (container, contexts) = try makeContexts(levels)
     let context = contexts[levels]
-    context.undo.enable()
-    func saveAll() throws { for context in contexts.reversed() { try context.save() } }
-
     let (first, second, target) = (Holder(in: context), Holder(in: context), Target(in: context))
-    try saveAll()
+    for context in contexts.reversed() { try context.save() }
     first.oneCascade = target
     second.oneCascade = target
     context.undo.endStep()
@@ -62,11 +61,8 @@ import TrellisTestSupport
 
   @Test("an object that returns without a deleted one does not deny the delete of that one", arguments: [0, 1, 2])
   func deniedBefore(_ levels: Int) throws {
-    let container = try PersistentContainer(model: .rules, store: .memory, log: nil)
-    var contexts = [container.newContext()]
-    for _ in 0..<levels { contexts.append(contexts[contexts.count - 1].newChildContext()) }
+    let (container, contexts) = try makeContexts(levels)
     let context = contexts[levels]
-    context.undo.enable()
     let (owner, member) = (ManyParent(in: context), ManyChild(in: context))
     owner.setNullifyDeny = [member]
     for context in contexts.reversed() { try context.save() }
@@ -85,10 +81,8 @@ import TrellisTestSupport
 
   @Test("a rollback of the parent gives a deleted object the partner that had returned without it")
   func rolledBack() throws {
-    let container = try PersistentContainer(model: .rules, store: .memory, log: nil)
-    let parent = container.newContext()
-    let child = parent.newChildContext()
-    child.undo.enable()
+    let contexts = try makeContexts(1).1
+    let (parent, child) = (contexts[0], contexts[1])
     let (owner, member) = (ManyParent(in: child), ManyChild(in: child))
     owner.setNullifyDeny = [member]
     try child.save()
