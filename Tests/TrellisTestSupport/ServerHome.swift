@@ -21,9 +21,9 @@ struct ServerHome: Sendable {
   func write(_ text: String, to name: String) throws { try user.write(text, to: "\(folder)/\(name)") }
 }
 
-/// The user who runs a server: the tests' own, or one without rights if that is root, whom PostgreSQL refuses.
+/// The user of a server: that of the tests, or one without rights if that is root, which PostgreSQL refuses.
 private struct ServerUser {
-  /// Who the folders belong to; nil if nothing has to be given away.
+  /// The owner of the folders; nil if nothing has to be given away.
   private let owner: (user: uid_t, group: gid_t)?
   /// The beginning of a command that runs as this user.
   let command: [String]
@@ -49,7 +49,7 @@ private struct ServerUser {
     return folder
   }
 
-  /// Writes a file that nobody else can read.
+  /// Writes a file that only its owner can read.
   func write(_ text: String, to path: String) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
     guard descriptor >= 0 else { throw SystemCallFailure("opening \(path)") }

@@ -184,7 +184,7 @@ final class ChangeWatcher: @unchecked Sendable {
   }
 
   private func isPrimary(_ connection: ServerConnection) -> Bool {
-    let answer = try? connection.run(ServerStatement("SELECT pg_is_in_recovery()::int::bigint"))
+    let answer = try? connection.run(.isInRecovery)
     return answer?.count == 1 && answer?.integer(0, 0) == 0
   }
 

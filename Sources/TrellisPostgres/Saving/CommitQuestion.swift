@@ -82,9 +82,7 @@ struct CommitQuestion {
   /// Whether the mark is there. Nil if this is not known, because the server is a replica that may not have it yet.
   private func isThere(_ connection: ServerConnection) throws(ServerError) -> Bool? {
     // In this order: a replica that is promoted in between has everything when the mark is looked for.
-    let (results, failure) = try connection.run([
-      ServerStatement("SELECT pg_is_in_recovery()::int::bigint"), mark.question,
-    ])
+    let (results, failure) = try connection.run([.isInRecovery, mark.question])
     if let failure { throw failure }
     guard results.count == 2, results[0].count == 1 else { return nil }
     if results[1].count == 1 { return true }

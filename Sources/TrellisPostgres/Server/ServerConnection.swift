@@ -4,6 +4,9 @@ import TrellisStorage
 
 /// A statement with its parameters.
 struct ServerStatement {
+  /// Selects 1 at a replica, and 0 at a server that is none.
+  static let isInRecovery = ServerStatement("SELECT pg_is_in_recovery()::int::bigint")
+
   let text: String
   var parameters: ServerParameters
 
@@ -172,7 +175,7 @@ final class ServerConnection {
       for _ in 0..<count {
         guard let result = try nextResult() else { continue }
         last = result
-        if let error = result.error(isLost: isLost), failure == nil {
+        if let error = error(of: result), failure == nil {
           failure = error
           forget(statements[number])
         }
@@ -225,7 +228,7 @@ final class ServerConnection {
     var failure: (any Error)?
     for number in 0..<firstAnswers {
       if let result = try nextResult(), failure == nil {
-        failure = result.error(isLost: isLost)
+        failure = error(of: result)
         // The last answer is the one to the statement, those before are about its preparation.
         if failure == nil, number == firstAnswers - 1 {
           do { try check(result) } catch {
@@ -238,14 +241,14 @@ final class ServerConnection {
     }
     if failure is ServerError, let first { forget(first) }
     if answers == 2 {
-      if let result = try nextResult(), let error = result.error(isLost: isLost), failure == nil { failure = error }
+      if let result = try nextResult(), let error = error(of: result), failure == nil { failure = error }
       try endAnswer()
     }
     _ = trellis_PQsetSingleRowMode(handle)
     isReading = true
     defer { isReading = false }
     while let result = try nextResult() {
-      if let error = result.error(isLost: isLost) {
+      if let error = error(of: result) {
         if failure == nil { failure = error }
       } else if failure == nil, result.count > 0 {
         do {
@@ -282,9 +285,14 @@ final class ServerConnection {
       return nil
     }
     if trellis_PQstatus(handle) != Int32(TRELLIS_PQ_CONNECTION_OK) { isLost = true }
-    let answer = ServerResult(result)
-    if firstError == nil { firstError = answer.error(isLost: isLost) }
-    return answer
+    return ServerResult(result)
+  }
+
+  /// The error that an answer reports; nil if it is none. The first one is the reason if the connection is lost.
+  private func error(of result: ServerResult) -> ServerError? {
+    guard let error = result.error(isLost: isLost) else { return nil }
+    if firstError == nil { firstError = error }
+    return error
   }
 
   private func endAnswer() throws(ServerError) {

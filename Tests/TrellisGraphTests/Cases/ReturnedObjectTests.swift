@@ -12,6 +12,18 @@ import TrellisTestSupport
     return (container, contexts)
   }
 
+  /// Saves the deletes of two objects and undoes the second.
+  private func deleteAndGetBack(
+    _ owner: ManyParent, without member: ManyChild, in context: ManagedObjectContext
+  ) throws {
+    try context.delete(member)
+    context.undo.endStep()
+    try context.delete(owner)
+    context.undo.endStep()
+    try context.save()
+    try context.undo.undo()
+  }
+
   @Test("each level above shows the references that were left to it", arguments: [0, 1, 2, 3])
   func referencesLeft(_ levels: Int) throws {
     let (container, contexts) = try makeContexts(levels)
@@ -66,12 +78,7 @@ import TrellisTestSupport
     let (owner, member) = (ManyParent(in: context), ManyChild(in: context))
     owner.setNullifyDeny = [member]
     for context in contexts.reversed() { try context.save() }
-    try context.delete(member)
-    context.undo.endStep()
-    try context.delete(owner)
-    context.undo.endStep()
-    try context.save()
-    try context.undo.undo()
+    try deleteAndGetBack(owner, without: member, in: context)
     #expect(owner.setNullifyDeny.isEmpty)
     for context in contexts.reversed() { try context.save() }
     let reader = container.newContext()
@@ -87,12 +94,7 @@ import TrellisTestSupport
     owner.setNullifyDeny = [member]
     try child.save()
     try parent.save()
-    try child.delete(member)
-    child.undo.endStep()
-    try child.delete(owner)
-    child.undo.endStep()
-    try child.save()
-    try child.undo.undo()
+    try deleteAndGetBack(owner, without: member, in: child)
     try child.save()
     parent.rollback()
     let twin = try #require(try parent.object(with: member.objectID))
