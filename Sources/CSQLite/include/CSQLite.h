@@ -21,6 +21,7 @@ struct trellis_sqlite_functions {
   TRELLIS_SQLITE_FUNCTIONS(X)
   // Variable arguments need a call of their own form.
   int (*sqlite3_db_config)(sqlite3 *db, int option, ...);
+  int (*sqlite3_config)(int option, ...);
 };
 #undef X
 #if !defined(_WIN32)
