@@ -2,13 +2,19 @@ package import TrellisModel
 
 /// The statements that write rows.
 extension TableLayout {
-  /// Parameters: the key, then the entity's columns in order. In hierarchies the entity's name is part of the text.
-  package func insertStatement(_ entity: Int) -> String { insertStatement(entity, version: "1") }
+  /// Parameters: the key, then the entity's columns in order, for each row. In hierarchies the entity's name is part of
+  /// the text.
+  ///
+  /// - Parameter rows: the number of rows that the statement inserts. Several rows are inserted up to the first that is
+  ///   refused, without a journal to take the others back: the transaction that is rolled back does that.
+  package func insertStatement(_ entity: Int, rows: Int = 1) -> String {
+    insertStatement(entity, version: "1", rows: rows)
+  }
 
   /// Parameters: the key, the version, then the entity's columns in order.
   package func restoreStatement(_ entity: Int) -> String { insertStatement(entity, version: "?") }
 
-  private func insertStatement(_ entity: Int, version: String) -> String {
+  private func insertStatement(_ entity: Int, version: String, rows: Int = 1) -> String {
     let table = tables[entity]
     var names = [SQLName.id, SQLName.version]
     var values = ["?", version]
@@ -18,7 +24,8 @@ extension TableLayout {
     }
     names += table.columns
     values += table.columns.map { _ in "?" }
-    return "INSERT INTO \(table.name) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+    return "\(SQLName.insertion(of: rows)) \(table.name) (\(names.joined(separator: ", "))) VALUES "
+      + SQLName.rows(of: values, count: rows)
   }
 
   /// The numbers of the columns for a mask's properties, in order. A reference's position column is included.
@@ -390,11 +397,14 @@ package struct PairStatements {
   }
 
   /// Parameters: both keys, then the positions that the table has.
-  package var insert: String {
+  package var insert: String { insert(rows: 1) }
+
+  /// Parameters: for each row both keys, then the positions that the table has.
+  package func insert(rows: Int) -> String {
     let names = [first, partner] + orderColumns
-    let values = names.map { _ in "?" }.joined(separator: ", ")
     // A row that another writer has inserted in the meantime is equivalent.
-    return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(values)) ON CONFLICT DO NOTHING"
+    return "\(SQLName.insertion(of: rows)) \(name) (\(names.joined(separator: ", "))) VALUES "
+      + SQLName.rows(of: names.map { _ in "?" }, count: rows) + " ON CONFLICT DO NOTHING"
   }
 
   /// All rows: both keys, then the positions that the table has.
@@ -446,5 +456,19 @@ package enum ExternalStatements {
       }
     }
     return statements
+  }
+}
+
+// MARK: - Several rows
+
+extension SQLName {
+  /// The beginning of a statement that inserts rows. SQLite copies each page that a statement of several rows changes,
+  /// unless the statement stops at the first row that is refused.
+  fileprivate static func insertion(of rows: Int) -> String { rows == 1 ? "INSERT INTO" : "INSERT OR FAIL INTO" }
+
+  /// The values of rows.
+  fileprivate static func rows(of values: [String], count: Int) -> String {
+    let row = "(\(values.joined(separator: ", ")))"
+    return Array(repeating: row, count: count).joined(separator: ", ")
   }
 }

@@ -151,7 +151,8 @@ final class SQLiteRowWriter: RowWriter {
     case external(StoreError)
   }
 
-  private static let capacity = 16_384
+  /// Room for the texts and blobs of several rows.
+  private static let capacity = 65_536
 
   private var statement: OpaquePointer?
   /// The last bound parameter.

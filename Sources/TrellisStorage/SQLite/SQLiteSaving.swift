@@ -151,28 +151,6 @@ extension SQLiteConnection {
     if code != TRELLIS_SQLITE_DONE { throw violation(code, entity) }
   }
 
-  // MARK: Inserting
-
-  func insert(_ groups: [SaveRequest.Inserts]) throws {
-    for group in groups.count < 2 ? groups : groups.sorted(by: { rank($0.entity) < rank($1.entity) }) {
-      guard layout.tables.indices.contains(group.entity) else { throw PlanError.unknownEntity }
-      let statement = try statement(.insert, group.entity) { layout.insertStatement(group.entity) }
-      let count = Int32(layout.tables[group.entity].columns.count + 1)
-      database.statistics.run += group.records.count
-      for record in group.records {
-        let key = record.storedKey
-        guard key > 0 else { throw Self.noKey }
-        try writeRow(statement, entity: group.entity, values: count) { row in
-          row.integer(key)
-          record.writeRow(to: row)
-        }
-      }
-    }
-  }
-
-  private static let noKey = StoreError(
-    .internalError, "An object has no key that a store could keep.", remedy: "Make the object again in a new context.")
-
   func rank(_ entity: Int) -> Int {
     layout.insertRanks.indices.contains(entity) ? layout.insertRanks[entity] : 0
   }
@@ -393,8 +371,9 @@ extension SQLiteConnection {
       if isRecorded { changed.removed.append(pair) }
     }
     let count = Int32(2 + (texts.hasPlace ? 1 : 0) + (texts.hasInversePlace ? 1 : 0))
+    let inserted = try insertTogether(pairs, texts, values: count)
     let addition = try statement(.insertPair, pairs.table) { texts.insert }
-    for pair in pairs.added {
+    for pair in pairs.added[inserted...] {
       try writeRow(addition, entity: entity, values: count) { row in
         Self.writeKeys(pair, to: row)
         Self.writePlaces(pair, texts, to: row)
@@ -412,7 +391,7 @@ extension SQLiteConnection {
       }
     }
     history?.changes.add(changed)
-    database.statistics.run += pairs.removed.count + pairs.added.count + pairs.moved.count
+    database.statistics.run += pairs.removed.count + pairs.added.count - inserted + pairs.moved.count
   }
 
   /// Whether the last statement has changed a row that the history has to tell.

@@ -1,0 +1,128 @@
+internal import CSQLite
+import TrellisModel
+
+/// Inserts rows and pairs, many of them with one statement.
+extension SQLiteConnection {
+  func insert(_ groups: [SaveRequest.Inserts]) throws {
+    for group in groups.count < 2 ? groups : groups.sorted(by: { rank($0.entity) < rank($1.entity) }) {
+      guard layout.tables.indices.contains(group.entity) else { throw PlanError.unknownEntity }
+      for record in group.records where record.storedKey <= 0 { throw Self.noKey }
+      let count = Int32(layout.tables[group.entity].columns.count + 1)
+      let inserted = try insertTogether(group, values: count)
+      if inserted == group.records.count { continue }
+      let statement = try statement(.insert, group.entity) { layout.insertStatement(group.entity) }
+      database.statistics.run += group.records.count - inserted
+      for record in group.records[inserted...] {
+        try writeRow(statement, entity: group.entity, values: count) { row in
+          row.integer(record.storedKey)
+          record.writeRow(to: row)
+        }
+      }
+    }
+  }
+
+  /// Inserts the first rows, several with each statement, as long as all of their values can be bound.
+  ///
+  /// - Returns: the number of inserted rows.
+  private func insertTogether(_ group: SaveRequest.Inserts, values count: Int32) throws -> Int {
+    let rows = SeveralRows.count(ofValues: count, in: group.records.count)
+    guard rows > 1, try !hasTriggers(layout.tables[group.entity].name) else { return 0 }
+    let statement = try statement(.insert, group.entity, UInt64(rows)) {
+      layout.insertStatement(group.entity, rows: rows)
+    }
+    var inserted = 0
+    while group.records.count - inserted >= rows {
+      let isWritten = try writeRows(statement, entity: group.entity, values: count, rows: rows) { number, row in
+        let record = group.records[inserted + number]
+        row.integer(record.storedKey)
+        record.writeRow(to: row)
+      }
+      guard isWritten else { break }
+      inserted += rows
+    }
+    return inserted
+  }
+
+  private static let noKey = StoreError(
+    .internalError, "An object has no key that a store could keep.", remedy: "Make the object again in a new context.")
+
+  /// Inserts the first new pairs of a join table, several with each statement. The history has to know of each pair whether it is new.
+  ///
+  /// - Returns: the number of inserted pairs.
+  func insertTogether(
+    _ pairs: SaveRequest.Pairs, _ texts: PairStatements, values count: Int32
+  ) throws -> Int {
+    let rows = SeveralRows.count(ofValues: count, in: pairs.added.count)
+    let table = layout.model.joinTables[pairs.table]
+    guard rows > 1, history == nil, try !hasTriggers(SQLName.quoted(table.name)) else { return 0 }
+    let statement = try statement(.insertPair, pairs.table, UInt64(rows)) { texts.insert(rows: rows) }
+    var inserted = 0
+    while pairs.added.count - inserted >= rows {
+      let isWritten = try writeRows(statement, entity: table.first.entity, values: count, rows: rows) { number, row in
+        let pair = pairs.added[inserted + number]
+        Self.writeKeys(pair, to: row)
+        Self.writePlaces(pair, texts, to: row)
+      }
+      guard isWritten else { break }
+      inserted += rows
+    }
+    return inserted
+  }
+
+  // MARK: Several rows
+
+  /// Binds and runs one statement for several rows.
+  ///
+  /// - Returns: false if a value cannot be bound, which the statement for one row reports.
+  private func writeRows(
+    _ statement: Statement, entity: Int, values count: Int32, rows: Int,
+    _ body: (_ number: Int, SQLiteRowWriter) -> Void
+  ) throws(StoreError) -> Bool {
+    writer.begin(statement.pointer)
+    for number in 0..<rows {
+      let expected = writer.index + count
+      body(number, writer)
+      if writer.problem != nil || writer.index != expected { return false }
+    }
+    database.statistics.run += 1
+    let code = trellis_sqlite3_step(statement.pointer)
+    _ = trellis_sqlite3_reset(statement.pointer)
+    if code != TRELLIS_SQLITE_DONE { throw violation(code, entity) }
+    return true
+  }
+
+  /// Whether the connection has triggers on a table. Their statements would not resolve conflicts in their own way, if
+  /// the statement that starts them has a way.
+  private func hasTriggers(_ table: String) throws -> Bool {
+    if let known = tablesWithTriggers { return known.contains(table) }
+    let statement = try database.prepare("SELECT DISTINCT tbl_name FROM sqlite_temp_schema WHERE type = 'trigger'")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var found: [String] = []
+    while try database.step(statement.pointer, doing: "look for triggers") {
+      if let name = database.text(of: statement.pointer) { found.append(SQLName.quoted(name)) }
+    }
+    tablesWithTriggers = found
+    return found.contains(table)
+  }
+}
+
+// MARK: - Several rows
+
+/// How many rows one statement inserts.
+private enum SeveralRows {
+  /// A statement opens and closes its tables and indexes once for all of its rows, which is a third of the work of
+  /// inserting one. More rows gain little.
+  private static let most = 32
+  /// From this number of rows on, a longer statement is worth compiling.
+  private static let fewest = 64
+  /// SQLite allows this number of parameters in any build.
+  private static let parameters = 999
+
+  /// - Parameters:
+  ///   - values: the number of values of each row.
+  ///   - all: the number of rows to insert.
+  /// - Returns: the number of rows of a statement; 1 if a statement for each row is better.
+  static func count(ofValues values: Int32, in all: Int) -> Int {
+    all < fewest ? 1 : max(1, min(most, parameters / max(1, Int(values))))
+  }
+}
