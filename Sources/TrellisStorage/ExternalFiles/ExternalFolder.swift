@@ -115,7 +115,7 @@ package final class ExternalFolder: ExternalFileOrigin {
   }
 
   package func check(_ file: ExternalFile) throws {
-    var hasher = ContentHasher()
+    var hasher = ContentHasher(expecting: file.size)
     var count = 0
     do throws(FileProblem) {
       guard try files.isFolder(path) else { throw FileProblem(.missing, "the folder is missing") }
