@@ -131,8 +131,8 @@ private final class MeasuredFiles: FileOperations {
     }
   }
 
-  func read(_ path: String, limit: Int, followingLinks: Bool) throws(FileProblem) -> (
-    bytes: [UInt8], stamp: FileStamp
+  func read<Content: FileContent>(_ path: String, limit: Int, followingLinks: Bool) throws(FileProblem) -> (
+    bytes: Content, stamp: FileStamp
   ) {
     try system.read(path, limit: min(limit, 1 << 24), followingLinks: followingLinks)
   }
