@@ -31,14 +31,17 @@ var package = Package(
   targets: [
     // Arrows point one way: down this list.
 
+    // What loads libraries of the system, and the one that has SHA-256.
+    .target(name: "CLibrary", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
+    .target(name: "CDigest", dependencies: ["CLibrary"]),
+
     // The description of a model, predicates and their evaluation. The build tool compiles these too.
-    .target(name: "TrellisModel", swiftSettings: settings),
+    .target(name: "TrellisModel", dependencies: ["CDigest"], swiftSettings: settings),
 
     // Model files: their grammar and its checks. Stores read the models by it that files carry.
     .target(name: "TrellisModelFile", dependencies: ["TrellisModel"], swiftSettings: settings),
 
     // What a store has to do, and the embedded stores: SQLite and memory. None of them knows the object graph.
-    .target(name: "CLibrary", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
     .target(name: "CSQLite", dependencies: ["CLibrary"]),
     .target(
       name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel", "TrellisModelFile"], swiftSettings: settings),

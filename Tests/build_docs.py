@@ -123,6 +123,7 @@ def write_symbols(folder):
     for module in MODULES:
         output(
             "swift", "symbolgraph-extract", "-module-name", module, "-I", os.path.join(build, "Modules"), "-Xcc",
+            "-fmodule-map-file=" + os.path.join(build, "CDigest.build", "module.modulemap"), "-Xcc",
             "-fmodule-map-file=" + os.path.join(build, "CSQLite.build", "module.modulemap"), "-Xcc",
             "-fmodule-map-file=" + os.path.join(build, "CPQ.build", "module.modulemap"), "-target", target,
             "-output-dir", folder, "-minimum-access-level", "public", "-skip-synthesized-members")

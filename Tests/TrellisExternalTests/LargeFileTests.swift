@@ -81,7 +81,7 @@ import TrellisTestSupport
     let whole = ContentDigest(of: [UInt8](bytes))
     for first in 0...130 {
       for second in stride(from: first, through: 300, by: 17) {
-        var hasher = ContentHasher()
+        var hasher = ContentHasher(bySystem: false)
         for piece in [bytes[..<first], bytes[first..<second], bytes[second...]] {
           piece.withUnsafeBytes { hasher.add($0) }
         }
@@ -131,8 +131,8 @@ private final class MeasuredFiles: FileOperations {
     }
   }
 
-  func read(_ path: String, limit: Int, followingLinks: Bool) throws(FileProblem) -> (
-    bytes: [UInt8], stamp: FileStamp
+  func read<Content: FileContent>(_ path: String, limit: Int, followingLinks: Bool) throws(FileProblem) -> (
+    bytes: Content, stamp: FileStamp
   ) {
     try system.read(path, limit: min(limit, 1 << 24), followingLinks: followingLinks)
   }

@@ -48,9 +48,9 @@ package final class FailingFiles: FileOperations {
     return try system.stamp(path)
   }
 
-  package func read(
-    _ path: String, limit: Int, followingLinks: Bool
-  ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+  package func read<Content: FileContent>(_ path: String, limit: Int, followingLinks: Bool) throws(FileProblem) -> (
+    bytes: Content, stamp: FileStamp
+  ) {
     try step()
     return try system.read(path, limit: limit, followingLinks: followingLinks)
   }

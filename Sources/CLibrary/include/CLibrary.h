@@ -1,4 +1,4 @@
-// Libraries of the system that are loaded when the first store needs them, so that no header and no development package is
+// Libraries of the system that are loaded when they are first needed, so that no header and no development package is
 // needed to build, and a missing library is a sentence instead of a program that does not start.
 #ifndef TRELLIS_CLIBRARY_H
 #define TRELLIS_CLIBRARY_H

@@ -31,7 +31,7 @@ struct DocumentFile: Sendable {
   /// The document's content. Nil if the file is missing or empty.
   func read() throws(FileProblem) -> (bytes: [UInt8], known: Known)? {
     do throws(FileProblem) {
-      let (bytes, stamp) = try files.read(path, limit: DocumentFormat.maximumSize)
+      let (bytes, stamp): ([UInt8], FileStamp) = try files.read(path, limit: DocumentFormat.maximumSize)
       return (bytes, Known(stamp: stamp, checksum: bytes.contentChecksum, isYoung: stamp.isYoung))
     } catch {
       if case .missing = error.kind { return nil }

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// The type of an attribute.
 ///
 /// The name in a model file is ``spelling``: `"string"`, `"[int64]"`, or the name of an enum or of a `Codable` struct.
@@ -169,6 +171,8 @@ package protocol ExternalFileOrigin: AnyObject, Sendable {
   ///
   /// - Throws: if the file is missing, unreadable or does not have the expected content.
   func bytes(of file: ExternalFile) throws -> [UInt8]
+  /// As ``bytes(of:)``.
+  func data(of file: ExternalFile) throws -> Data
   /// Reads the file to its end in pieces, without keeping its content.
   ///
   /// - Throws: if the file is missing, unreadable or does not have the expected content.

@@ -63,7 +63,7 @@ public struct ExternalData: Sendable {
           .missingFile, "The data came without its store.", remedy: "Read it from the object, or from a snapshot of it."
         )
       }
-      return Data(try origin.bytes(of: file))
+      return try origin.data(of: file)
     }
   }
 
@@ -182,8 +182,8 @@ package final class ExternalWriter {
       return file
     }
     do {
-      guard let bytes = try file.origin?.bytes(of: file) else { return nil }
-      return self.file(holding: Data(bytes))
+      guard let bytes = try file.origin?.data(of: file) else { return nil }
+      return self.file(holding: bytes)
     } catch {
       if problem == nil { problem = error as? StoreError }
       return nil

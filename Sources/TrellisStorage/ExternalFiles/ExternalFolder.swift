@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import TrellisModel
 
 /// The folder beside a store that contains the files of its external data.
@@ -101,12 +101,15 @@ package final class ExternalFolder: ExternalFileOrigin {
 
   // MARK: Reading
 
-  package func bytes(of file: ExternalFile) throws -> [UInt8] {
+  package func bytes(of file: ExternalFile) throws -> [UInt8] { try content(of: file) }
+  package func data(of file: ExternalFile) throws -> Data { try content(of: file) }
+
+  private func content<Content: FileContent>(of file: ExternalFile) throws -> Content {
     do throws(FileProblem) {
       // The folder must not be a link, either.
       guard try files.isFolder(path) else { throw FileProblem(.missing, "the folder is missing") }
       guard file.size <= Self.largest else { throw Self.tooLarge }
-      let bytes = try files.read(path(of: file.digest), limit: max(1, file.size), followingLinks: false).bytes
+      let bytes: Content = try files.read(path(of: file.digest), limit: max(1, file.size), followingLinks: false).bytes
       if bytes.withUnsafeBytes(file.holds) { return bytes }
     } catch {
       throw error.externalError("read", path(of: file.digest))
@@ -115,7 +118,7 @@ package final class ExternalFolder: ExternalFileOrigin {
   }
 
   package func check(_ file: ExternalFile) throws {
-    var hasher = ContentHasher()
+    var hasher = ContentHasher(expecting: file.size)
     var count = 0
     do throws(FileProblem) {
       guard try files.isFolder(path) else { throw FileProblem(.missing, "the folder is missing") }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Synchronization
 import TrellisModel
 
@@ -58,6 +58,38 @@ package protocol OpenFile: AnyObject, Sendable {
   func hold(alone: Bool) throws(FileProblem)
 }
 
+/// The type of a file's content in memory.
+package protocol FileContent: RangeReplaceableCollection<UInt8>, ContiguousBytes {
+  /// Memory for the bytes that `fill` writes, whose number it returns.
+  init(upTo count: Int, fill: (UnsafeMutableRawBufferPointer) throws(FileProblem) -> Int) throws(FileProblem)
+}
+
+extension [UInt8]: FileContent {
+  package init(
+    upTo count: Int, fill: (UnsafeMutableRawBufferPointer) throws(FileProblem) -> Int
+  ) throws(FileProblem) {
+    self = try Array(unsafeUninitializedCapacity: count) { memory, filled throws(FileProblem) in
+      filled = try fill(UnsafeMutableRawBufferPointer(memory))
+    }
+  }
+}
+
+extension Data: FileContent {
+  package init(
+    upTo count: Int, fill: (UnsafeMutableRawBufferPointer) throws(FileProblem) -> Int
+  ) throws(FileProblem) {
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
+    do throws(FileProblem) {
+      let filled = try fill(UnsafeMutableRawBufferPointer(start: memory, count: count))
+      // The memory has no other user, so the data may own it instead of a copy.
+      self.init(bytesNoCopy: memory, count: filled, deallocator: .custom { memory, _ in memory.deallocate() })
+    } catch {
+      memory.deallocate()
+      throw error
+    }
+  }
+}
+
 /// All file system operations of stores, behind one protocol so that tests can make each step fail.
 package protocol FileOperations: Sendable {
   /// The path without symbolic links if the file exists, otherwise the path unchanged.
@@ -65,9 +97,9 @@ package protocol FileOperations: Sendable {
   /// The stamp of a file; nil if there is no file.
   func stamp(_ path: String) throws(FileProblem) -> FileStamp?
   /// The content of a file and its stamp at the time of reading. A symbolic link is refused unless `followingLinks`.
-  func read(
+  func read<Content: FileContent>(
     _ path: String, limit: Int, followingLinks: Bool
-  ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp)
+  ) throws(FileProblem) -> (bytes: Content, stamp: FileStamp)
   /// Reads a file in pieces, from its start until its end or until `body` returns false.
   ///
   /// - Parameter size: the maximum number of bytes of a piece.
@@ -109,7 +141,9 @@ extension FileOperations {
     return (attributes?[.systemFreeSize] as? NSNumber)?.intValue
   }
 
-  package func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+  package func read<Content: FileContent>(
+    _ path: String, limit: Int
+  ) throws(FileProblem) -> (bytes: Content, stamp: FileStamp) {
     try read(path, limit: limit, followingLinks: true)
   }
 

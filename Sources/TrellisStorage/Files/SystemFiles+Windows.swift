@@ -19,9 +19,9 @@
       }
     }
 
-    package func read(
+    package func read<Content: FileContent>(
       _ path: String, limit: Int, followingLinks: Bool
-    ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+    ) throws(FileProblem) -> (bytes: Content, stamp: FileStamp) {
       if !followingLinks { try WindowsFile.refuseLink(path) }
       let file = try WindowsFile(path, GENERIC_READ, OPEN_EXISTING, WindowsFile.shared)
       defer { try? file.close() }
@@ -154,8 +154,8 @@
         modifiedNanoseconds: modified % 10_000_000 * 100, permissions: 0o600)
     }
 
-    func readAll(_ expected: Int) throws(FileProblem) -> [UInt8] {
-      var bytes: [UInt8] = []
+    func readAll<Content: FileContent>(_ expected: Int) throws(FileProblem) -> Content {
+      var bytes = Content()
       bytes.reserveCapacity(expected)
       var chunk = [UInt8](repeating: 0, count: 1 << 20)
       while true {

@@ -29,9 +29,9 @@
       throw problem
     }
 
-    package func read(
+    package func read<Content: FileContent>(
       _ path: String, limit: Int, followingLinks: Bool
-    ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+    ) throws(FileProblem) -> (bytes: Content, stamp: FileStamp) {
       let file = try Descriptor(reading: path, followingLinks: followingLinks)
       defer { try? file.close() }
       let stamp = try file.stamp()
@@ -203,23 +203,16 @@
       return FileStamp(status)
     }
 
-    func readAll(_ expected: Int, limit: Int) throws(FileProblem) -> [UInt8] {
-      var bytes: [UInt8] = []
-      // One byte more than expected, so that the first call usually reaches the end.
+    func readAll<Content: FileContent>(_ expected: Int, limit: Int) throws(FileProblem) -> Content {
+      var bytes = Content()
+      // One byte more than expected, so that the first turn usually reaches the end.
       var room = expected + 1
       while true {
-        var count = 0
-        let before = bytes.count
-        let chunk = [UInt8](unsafeUninitializedCapacity: room) { buffer, filled in
-          count = Foundation.read(number, buffer.baseAddress, room)
-          filled = max(0, count)
-        }
-        if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { throw .last }
-        if count == 0 { return bytes }
-        if before == 0 { bytes = chunk } else { bytes += chunk }
+        let chunk = try Content(upTo: room, fill: read)
+        if bytes.isEmpty { bytes = chunk } else { bytes += chunk }
         guard bytes.count <= limit else { throw FileProblem(.tooLarge, "it is larger than \(limit) bytes") }
-        room = max(4096, expected + 1 - bytes.count)
+        if chunk.count < room { return bytes }
+        room = 65_536
       }
     }
 

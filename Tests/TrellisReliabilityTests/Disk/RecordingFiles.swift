@@ -28,9 +28,9 @@ struct RecordingFiles: FileOperations {
 
   func stamp(_ path: String) throws(FileProblem) -> FileStamp? { try system.stamp(path) }
 
-  func read(
-    _ path: String, limit: Int, followingLinks: Bool
-  ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+  func read<Content: FileContent>(_ path: String, limit: Int, followingLinks: Bool) throws(FileProblem) -> (
+    bytes: Content, stamp: FileStamp
+  ) {
     try system.read(path, limit: limit, followingLinks: followingLinks)
   }
 
