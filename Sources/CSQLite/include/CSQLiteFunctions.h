@@ -47,6 +47,7 @@
   X(const unsigned char *, sqlite3_column_text, (sqlite3_stmt *stmt, int i), (stmt, i)) \
   X(const void *, sqlite3_column_blob, (sqlite3_stmt *stmt, int i), (stmt, i)) \
   X(int, sqlite3_column_bytes, (sqlite3_stmt *stmt, int i), (stmt, i)) \
+  X(sqlite3_value *, sqlite3_column_value, (sqlite3_stmt *stmt, int i), (stmt, i)) \
   X(int, sqlite3_create_function_v2, \
     (sqlite3 *db, const char *name, int count, int flags, void *data, \
      void (*function)(sqlite3_context *, int, sqlite3_value **), \

@@ -371,10 +371,11 @@ extension UUID: AttributeValue {
       row.report(column, "a UUID has 16 bytes")
       return placeholder
     }
-    return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+    // A UUID is its 16 bytes in order and nothing else, so they are copied at once instead of one by one.
+    return bytes.loadUnaligned(as: UUID.self)
   }
 
-  @_spi(Generated) @inlinable public func write(to row: RowWriter) { withUnsafeBytes(of: uuid) { row.blob($0) } }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { withUnsafeBytes(of: self) { row.blob($0) } }
   @_spi(Generated) @inlinable public var storedValue: StoredValue { withUnsafeBytes(of: uuid) { .blob([UInt8]($0)) } }
 }
 

@@ -24,8 +24,6 @@ package final class SQLiteConnection: StoreConnection {
   @exclusivity(unchecked) package var trace: StatementTrace?
   /// The file's commit counter, after it was first looked up.
   var commitCounter: UnsafeRawPointer?
-  /// The quoted names of the tables that the connection has triggers on. Nil before it has looked.
-  @exclusivity(unchecked) var tablesWithTriggers: [String]?
   /// Whether the connection was not used since the last sweep of the pool.
   @exclusivity(unchecked) var isStale = false
   /// Records the changes of saves. Nil if the store has no history.

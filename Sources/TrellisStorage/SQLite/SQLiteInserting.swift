@@ -26,7 +26,7 @@ extension SQLiteConnection {
   /// - Returns: the number of inserted rows.
   private func insertTogether(_ group: SaveRequest.Inserts, values count: Int32) throws -> Int {
     let rows = SeveralRows.count(ofValues: count, in: group.records.count)
-    guard rows > 1, try !hasTriggers(layout.tables[group.entity].name) else { return 0 }
+    guard rows > 1, !setup.hasTriggers(on: layout.tables[group.entity].name) else { return 0 }
     let statement = try statement(.insert, group.entity, UInt64(rows)) {
       layout.insertStatement(group.entity, rows: rows)
     }
@@ -46,7 +46,8 @@ extension SQLiteConnection {
   private static let noKey = StoreError(
     .internalError, "An object has no key that a store could keep.", remedy: "Make the object again in a new context.")
 
-  /// Inserts the first new pairs of a join table, several with each statement. The history has to know of each pair whether it is new.
+  /// Inserts the first new pairs of a join table, several with each statement. The history has to know of each pair
+  /// whether it is new.
   ///
   /// - Returns: the number of inserted pairs.
   func insertTogether(
@@ -54,7 +55,7 @@ extension SQLiteConnection {
   ) throws -> Int {
     let rows = SeveralRows.count(ofValues: count, in: pairs.added.count)
     let table = layout.model.joinTables[pairs.table]
-    guard rows > 1, history == nil, try !hasTriggers(SQLName.quoted(table.name)) else { return 0 }
+    guard rows > 1, history == nil, !setup.hasTriggers(on: SQLName.quoted(table.name)) else { return 0 }
     let statement = try statement(.insertPair, pairs.table, UInt64(rows)) { texts.insert(rows: rows) }
     var inserted = 0
     while pairs.added.count - inserted >= rows {
@@ -89,20 +90,6 @@ extension SQLiteConnection {
     _ = trellis_sqlite3_reset(statement.pointer)
     if code != TRELLIS_SQLITE_DONE { throw violation(code, entity) }
     return true
-  }
-
-  /// Whether the connection has triggers on a table. Their statements would not resolve conflicts in their own way, if
-  /// the statement that starts them has a way.
-  private func hasTriggers(_ table: String) throws -> Bool {
-    if let known = tablesWithTriggers { return known.contains(table) }
-    let statement = try database.prepare("SELECT DISTINCT tbl_name FROM sqlite_temp_schema WHERE type = 'trigger'")
-    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
-    var found: [String] = []
-    while try database.step(statement.pointer, doing: "look for triggers") {
-      if let name = database.text(of: statement.pointer) { found.append(SQLName.quoted(name)) }
-    }
-    tablesWithTriggers = found
-    return found.contains(table)
   }
 }
 

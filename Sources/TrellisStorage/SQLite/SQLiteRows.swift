@@ -90,19 +90,23 @@ final class SQLiteRowReader: RowReader {
   }
 
   override func text(_ column: Int) -> String {
-    let place = place(column)
-    guard let start = trellis_sqlite3_column_text(statement, place) else {
+    guard let bytes = textBytes(column) else {
       reportIfNull(column)
       return ""
     }
-    let count = Int(trellis_sqlite3_column_bytes(statement, place))
-    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  override func textAtHand(_ column: Int) -> UnsafeRawBufferPointer? {
-    let place = place(column)
-    guard let start = trellis_sqlite3_column_text(statement, place) else { return nil }
-    return UnsafeRawBufferPointer(start: start, count: Int(trellis_sqlite3_column_bytes(statement, place)))
+  override func textAtHand(_ column: Int) -> UnsafeRawBufferPointer? { textBytes(column) }
+
+  /// The UTF-8 bytes of a text. Nil for null.
+  ///
+  /// The column is looked up once, for the bytes and their number. SQLite wants the connection's mutex to be held while
+  /// such a value is used, which stands for what holds here: one call at a time uses the connection.
+  @inline(__always) private func textBytes(_ column: Int) -> UnsafeRawBufferPointer? {
+    let value = trellis_sqlite3_column_value(statement, place(column))
+    guard let start = trellis_sqlite3_value_text(value) else { return nil }
+    return UnsafeRawBufferPointer(start: start, count: Int(trellis_sqlite3_value_bytes(value)))
   }
 
   override func bytes(_ column: Int) -> UnsafeRawBufferPointer {
@@ -127,9 +131,9 @@ final class SQLiteRowReader: RowReader {
   }
 
   private func bytes(at place: Int32) -> UnsafeRawBufferPointer {
-    let start = trellis_sqlite3_column_blob(statement, place)
-    return UnsafeRawBufferPointer(
-      start: start, count: start == nil ? 0 : Int(trellis_sqlite3_column_bytes(statement, place)))
+    let value = trellis_sqlite3_column_value(statement, place)
+    let start = trellis_sqlite3_value_blob(value)
+    return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(trellis_sqlite3_value_bytes(value)))
   }
 
   /// A null reads as zero or as empty, so only these values need the check.

@@ -90,6 +90,14 @@ final class StoreSetup: Sendable {
     for trigger in historyTriggers { try database.execute(trigger, doing: "prepare the connection") }
   }
 
+  /// Whether a connection may have triggers on a table. An insert that resolves conflicts in its own way would do so in
+  /// their statements, too.
+  ///
+  /// - Parameter table: the quoted name.
+  func hasTriggers(on table: String) -> Bool {
+    !historyTriggers.isEmpty || marked.tables.values.contains { $0.name == table }
+  }
+
   /// Opens a connection that reads the store as of a transaction.
   func connect(asOf number: Int64, _ plan: HistoryPlan) throws(StoreError) -> SQLiteConnection {
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
