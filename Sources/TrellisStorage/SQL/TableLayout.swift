@@ -101,7 +101,7 @@ package final class EntityTable: Sendable {
 
   private static func term(_ names: [String]) -> @Sendable (String) -> String {
     let literals = names.map(SQLName.literal)
-    let test = literals.count == 1 ? " = \(literals[0])" : " IN (\(literals.joined(separator: ", ")))"
+    let test = literals.count == 1 ? " = \(literals[0])" : " IN (\(literals.separated(by: ", ")))"
     return { alias in "\(alias).\(SQLName.entity)\(test)" }
   }
 
@@ -110,7 +110,7 @@ package final class EntityTable: Sendable {
     var names = [SQLName.id, SQLName.version]
     if isInHierarchy { names.append(SQLName.entity) }
     names += selectedColumns
-    return names.map { "\(alias).\($0)" }.joined(separator: ", ")
+    return names.map { "\(alias).\($0)" }.separated(by: ", ")
   }
 
   /// The number of values before a row's own columns in ``selection(_:)``.
@@ -246,6 +246,19 @@ package enum SQLName {
   package static let metadata = "\"_trellis\""
   /// The table with the models that the file has had.
   package static let models = "\"_models\""
+}
+
+extension Collection<String> {
+  /// The texts in one, with a separator between them. The function of the standard library is not specialized, and takes
+  /// 0.3 million instructions when a process first calls it, to look up conformances.
+  package func separated(by separator: String) -> String {
+    var text = ""
+    for (place, part) in enumerated() {
+      if place > 0 { text += separator }
+      text += part
+    }
+    return text
+  }
 }
 
 // MARK: - Name clashes
