@@ -143,9 +143,7 @@ struct ModelLinks: Sendable {
     links[firstLinks[declaration.entity] + declaration.place]
   }
 
-  func relationship(_ declaration: Declaration) -> RelationshipDescription {
-    description.entities[declaration.entity].relationships[declaration.place]
-  }
+  func relationship(_ declaration: Declaration) -> RelationshipDescription { description[declaration] }
 
   /// Calls a closure with all declared relationships.
   func forEachRelationship(_ body: (Declaration, Link) -> Void) {
@@ -221,19 +219,17 @@ struct ModelLinks: Sendable {
   private mutating func planHome(_ here: Declaration) {
     let index = firstLinks[here.entity] + here.place
     guard links[index].plannedHome == nil else { return }
-    let relationship = relationship(here)
-    guard !relationship.isTransient else { return links[index].plannedHome = .transient }
+    guard !description[here].isTransient else { return links[index].plannedHome = .transient }
     guard let inverse = links[index].inverse else {
       links[index].plannedHome =
-        relationship.isToMany
+        description[here].isToMany
         ? .joinTable(addJoinTable(here, to: links[index].destination, inverse: nil), isFirst: true)
         : .column(isOrderedFromOtherSide: false)
       return
     }
-    let partner = self.relationship(inverse)
-    switch (relationship.isToMany, partner.isToMany) {
+    switch (description[here].isToMany, description[inverse].isToMany) {
     case (false, true):
-      links[index].plannedHome = .column(isOrderedFromOtherSide: partner.isOrdered)
+      links[index].plannedHome = .column(isOrderedFromOtherSide: description[inverse].isOrdered)
     case (true, false):
       links[index].plannedHome = .inverseColumn
     case (false, false):
@@ -353,6 +349,13 @@ struct ModelLinks: Sendable {
   }
 }
 
+extension ModelDescription {
+  /// The relationship of a declaration.
+  @inline(__always) fileprivate subscript(declaration: ModelLinks.Declaration) -> RelationshipDescription {
+    entities[declaration.entity].relationships[declaration.place]
+  }
+}
+
 extension [String] {
   /// The first element that is equal to an earlier one; nil if there is none.
   ///
@@ -362,6 +365,9 @@ extension [String] {
       var known: [String: Int] = [:]
       return first { known.updateValue(0, forKey: $0) != nil }
     }
-    return indices.first { later in (0..<later).contains { self[$0] == self[later] } }.map { self[$0] }
+    for later in indices {
+      for earlier in 0..<later where self[earlier] == self[later] { return self[later] }
+    }
+    return nil
   }
 }
