@@ -75,24 +75,53 @@ public struct EntityDescription: Hashable, Sendable {
   /// The indexes that the store maintains.
   public var indexes: [IndexDescription]
   /// The named fetch requests.
-  public var fetchRequests: [FetchRequestDescription]
+  public var fetchRequests: [FetchRequestDescription] {
+    get { rare?.value.fetchRequests ?? [] }
+    set { change { $0.fetchRequests = newValue } }
+  }
   /// The lifecycle hooks that the app implements.
-  public var hooks: [LifecycleHook]
+  public var hooks: [LifecycleHook] {
+    get { rare?.value.hooks ?? [] }
+    set { change { $0.hooks = newValue } }
+  }
   /// The name of the Swift class, if it differs from ``name``.
-  public var swiftName: String?
+  public var swiftName: String? {
+    get { rare?.value.swiftName }
+    set { change { $0.swiftName = newValue } }
+  }
   /// The former names, the newest first. A migration finds the stored data by them.
-  public var renamedFrom: [String]
+  public var renamedFrom: [String] {
+    get { rare?.value.renamedFrom ?? [] }
+    set { change { $0.renamedFrom = newValue } }
+  }
   /// The names of former properties whose values a migration may delete.
-  public var removed: [String]
+  public var removed: [String] {
+    get { rare?.value.removed ?? [] }
+    set { change { $0.removed = newValue } }
+  }
   /// The doc comment from the model; nil if there is none.
-  public var doc: String?
+  public var doc: String? {
+    get { rare?.value.doc }
+    set { change { $0.doc = newValue } }
+  }
   /// Notes for other programs, which Trellis only stores.
-  public var userInfo: [UserInfoEntry]
+  public var userInfo: [UserInfoEntry] {
+    get { rare?.value.userInfo ?? [] }
+    set { change { $0.userInfo = newValue } }
+  }
   /// How objects are read from JSON and written to it; nil if the parent's mapping applies, or none.
-  public var json: EntityJSON?
+  public var json: EntityJSON? {
+    get { rare?.value.json }
+    set { change { $0.json = newValue } }
+  }
   /// What the store records about changes of the objects; nil if the model's word applies. A child entity has none, and
   /// its root's applies.
-  public var history: HistoryContent?
+  public var history: HistoryContent? {
+    get { rare?.value.history }
+    set { change { $0.history = newValue } }
+  }
+
+  private var rare: RareBox?
 
   /// Creates the description of an entity.
   public init(
@@ -109,15 +138,46 @@ public struct EntityDescription: Hashable, Sendable {
     self.relationships = relationships
     self.uniqueKeys = uniqueKeys
     self.indexes = indexes
-    self.fetchRequests = fetchRequests
-    self.hooks = hooks
-    self.swiftName = swiftName
-    self.renamedFrom = renamedFrom
-    self.removed = removed
-    self.doc = doc
-    self.userInfo = userInfo
-    self.json = json
-    self.history = history
+    rare = .keeping(
+      Rare(
+        fetchRequests: fetchRequests, hooks: hooks, swiftName: swiftName, renamedFrom: renamedFrom, removed: removed,
+        doc: doc, userInfo: userInfo, json: json, history: history))
+  }
+}
+
+extension EntityDescription {
+  /// What few entities have. It is in memory of its own, so that a description is small.
+  fileprivate struct Rare: Hashable, Sendable {
+    var fetchRequests: [FetchRequestDescription] = []
+    var hooks: [LifecycleHook] = []
+    var swiftName: String?
+    var renamedFrom: [String] = []
+    var removed: [String] = []
+    var doc: String?
+    var userInfo: [UserInfoEntry] = []
+    var json: EntityJSON?
+    var history: HistoryContent?
+
+    static let empty = Rare()
+  }
+
+  fileprivate final class RareBox: Hashable, Sendable {
+    let value: Rare
+
+    private init(_ value: Rare) { self.value = value }
+
+    /// Returns nil if there is nothing to keep, so that equal descriptions have equal boxes.
+    static func keeping(_ value: Rare) -> RareBox? { value == Rare.empty ? nil : RareBox(value) }
+
+    static func == (one: RareBox, other: RareBox) -> Bool { one.value == other.value }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
+  }
+
+  private mutating func change(_ body: (inout Rare) -> Void) {
+    var value = rare?.value ?? Rare.empty
+    body(&value)
+    rare = .keeping(value)
   }
 }
 
@@ -205,29 +265,55 @@ public struct AttributeDescription: Hashable, Sendable {
   /// Whether the value is only in memory and never stored.
   public var isTransient: Bool
   /// The value of new objects; nil if the initialiser asks for it.
-  public var defaultValue: DefaultValue?
+  public var defaultValue: DefaultValue? {
+    get { rare?.value.defaultValue }
+    set { change { $0.defaultValue = newValue } }
+  }
   /// The rules that a save checks.
-  public var rules: AttributeRules
+  public var rules: AttributeRules {
+    get { rare?.value.rules ?? AttributeRules() }
+    set { change { $0.rules = newValue } }
+  }
   /// Whether large values are stored in files beside the store. Only for `data`.
   public var isExternal: Bool
   /// Whether the text is in the full-text index. Only for `string`.
   public var isSearchable: Bool
   /// The name of the Swift property, if it differs from ``name``.
-  public var swiftName: String?
+  public var swiftName: String? {
+    get { rare?.value.swiftName }
+    set { change { $0.swiftName = newValue } }
+  }
   /// The former names, the newest first. A migration finds the stored data by them.
-  public var renamedFrom: [String]
+  public var renamedFrom: [String] {
+    get { rare?.value.renamedFrom ?? [] }
+    set { change { $0.renamedFrom = newValue } }
+  }
   /// The value that a migration gives to stored rows that have none; nil if they stay without one.
-  public var backfill: Backfill?
+  public var backfill: Backfill? {
+    get { rare?.value.backfill }
+    set { change { $0.backfill = newValue } }
+  }
   /// Whether a migration may drop stored values that have no counterpart in the type.
   public var isLossy: Bool
   /// The doc comment from the model; nil if there is none.
-  public var doc: String?
+  public var doc: String? {
+    get { rare?.value.doc }
+    set { change { $0.doc = newValue } }
+  }
   /// Notes for other programs, which Trellis only stores.
-  public var userInfo: [UserInfoEntry]
+  public var userInfo: [UserInfoEntry] {
+    get { rare?.value.userInfo ?? [] }
+    set { change { $0.userInfo = newValue } }
+  }
   /// How the property is read from JSON and written to it; nil for the rule of ``EntityJSON``.
-  public var json: PropertyJSON?
+  public var json: PropertyJSON? {
+    get { rare?.value.json }
+    set { change { $0.json = newValue } }
+  }
   /// Whether the history keeps the value of a deleted object.
   public var isKeptInHistory: Bool
+
+  private var rare: RareBox?
 
   /// Creates the description of an attribute.
   public init(
@@ -241,29 +327,67 @@ public struct AttributeDescription: Hashable, Sendable {
     self.type = type
     isOptional = optional
     isTransient = transient
-    self.defaultValue = defaultValue
-    self.rules = rules
     isExternal = external
     isSearchable = searchable
-    self.swiftName = swiftName
-    self.renamedFrom = renamedFrom
-    self.backfill = backfill
     isLossy = lossy
-    self.doc = doc
-    self.userInfo = userInfo
-    self.json = json
     isKeptInHistory = keptInHistory
+    rare = .keeping(
+      Rare(
+        defaultValue: defaultValue, rules: rules, swiftName: swiftName, renamedFrom: renamedFrom, backfill: backfill,
+        doc: doc, userInfo: userInfo, json: json))
   }
 
   /// Creates the description of an attribute without options.
   ///
   /// Most attributes of a model are such. Generated code calls this initializer for them, because a compiler needs time
   /// for each default argument of a call.
-  public init(_ name: String, _ type: AttributeType) { self.init(name, type, transient: false) }
+  public init(_ name: String, _ type: AttributeType) { self.init(name, type, optional: false) }
 
   /// Creates the description of an attribute that may be nil, without other options.
   public init(_ name: String, _ type: AttributeType, optional: Bool) {
-    self.init(name, type, optional: optional, transient: false)
+    self.name = name
+    self.type = type
+    isOptional = optional
+    isTransient = false
+    isExternal = false
+    isSearchable = false
+    isLossy = false
+    isKeptInHistory = false
+  }
+}
+
+extension AttributeDescription {
+  /// What few attributes have. It is in memory of its own, so that a description is small.
+  fileprivate struct Rare: Hashable, Sendable {
+    var defaultValue: DefaultValue?
+    var rules: AttributeRules = AttributeRules()
+    var swiftName: String?
+    var renamedFrom: [String] = []
+    var backfill: Backfill?
+    var doc: String?
+    var userInfo: [UserInfoEntry] = []
+    var json: PropertyJSON?
+
+    static let empty = Rare()
+  }
+
+  fileprivate final class RareBox: Hashable, Sendable {
+    let value: Rare
+
+    private init(_ value: Rare) { self.value = value }
+
+    /// Returns nil if there is nothing to keep, so that equal descriptions have equal boxes.
+    static func keeping(_ value: Rare) -> RareBox? { value == Rare.empty ? nil : RareBox(value) }
+
+    static func == (one: RareBox, other: RareBox) -> Bool { one.value == other.value }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
+  }
+
+  private mutating func change(_ body: (inout Rare) -> Void) {
+    var value = rare?.value ?? Rare.empty
+    body(&value)
+    rare = .keeping(value)
   }
 }
 
@@ -338,25 +462,48 @@ public struct RelationshipDescription: Hashable, Sendable {
   /// Whether the members have an order.
   public var isOrdered: Bool
   /// The smallest number of members; nil for no bound.
-  public var minimumCount: Int?
+  public var minimumCount: Int? {
+    get { rare?.value.minimumCount }
+    set { change { $0.minimumCount = newValue } }
+  }
   /// The largest number of members; nil for no bound.
-  public var maximumCount: Int?
+  public var maximumCount: Int? {
+    get { rare?.value.maximumCount }
+    set { change { $0.maximumCount = newValue } }
+  }
   /// Whether nil, or no member, is allowed.
   public var isOptional: Bool
   /// Whether the value is only in memory and never stored.
   public var isTransient: Bool
   /// The name of the Swift property, if it differs from ``name``.
-  public var swiftName: String?
+  public var swiftName: String? {
+    get { rare?.value.swiftName }
+    set { change { $0.swiftName = newValue } }
+  }
   /// The former names, the newest first. A migration finds the stored data by them.
-  public var renamedFrom: [String]
+  public var renamedFrom: [String] {
+    get { rare?.value.renamedFrom ?? [] }
+    set { change { $0.renamedFrom = newValue } }
+  }
   /// Whether a migration may drop members that have no place in the relationship.
   public var isLossy: Bool
   /// The doc comment from the model; nil if there is none.
-  public var doc: String?
+  public var doc: String? {
+    get { rare?.value.doc }
+    set { change { $0.doc = newValue } }
+  }
   /// Notes for other programs, which Trellis only stores.
-  public var userInfo: [UserInfoEntry]
+  public var userInfo: [UserInfoEntry] {
+    get { rare?.value.userInfo ?? [] }
+    set { change { $0.userInfo = newValue } }
+  }
   /// How the property is read from JSON and written to it; nil for the rule of ``EntityJSON``.
-  public var json: PropertyJSON?
+  public var json: PropertyJSON? {
+    get { rare?.value.json }
+    set { change { $0.json = newValue } }
+  }
+
+  private var rare: RareBox?
 
   /// Creates the description of a relationship.
   public init(
@@ -371,26 +518,69 @@ public struct RelationshipDescription: Hashable, Sendable {
     self.deleteRule = deleteRule
     isToMany = toMany
     isOrdered = ordered
-    minimumCount = minCount
-    maximumCount = maxCount
     isOptional = optional
     isTransient = transient
-    self.swiftName = swiftName
-    self.renamedFrom = renamedFrom
     isLossy = lossy
-    self.doc = doc
-    self.userInfo = userInfo
-    self.json = json
+    rare = .keeping(
+      Rare(
+        minimumCount: minCount, maximumCount: maxCount, swiftName: swiftName, renamedFrom: renamedFrom, doc: doc,
+        userInfo: userInfo, json: json))
   }
 
   /// Creates the description of a to-one relationship without other options, as generated code does.
   public init(_ name: String, to destination: String, inverse: String, optional: Bool) {
-    self.init(name, to: destination, inverse: inverse, optional: optional, transient: false)
+    self.init(name, to: destination, inverse: inverse, toMany: false, optional: optional)
   }
 
   /// Creates the description of a to-many relationship without other options, as generated code does.
   public init(_ name: String, to destination: String, inverse: String, toMany: Bool) {
-    self.init(name, to: destination, inverse: inverse, toMany: toMany, transient: false)
+    self.init(name, to: destination, inverse: inverse, toMany: toMany, optional: false)
+  }
+
+  private init(_ name: String, to destination: String, inverse: String, toMany: Bool, optional: Bool) {
+    self.name = name
+    self.destination = destination
+    self.inverse = inverse
+    deleteRule = .nullify
+    isToMany = toMany
+    isOrdered = false
+    isOptional = optional
+    isTransient = false
+    isLossy = false
+  }
+}
+
+extension RelationshipDescription {
+  /// What few relationships have. It is in memory of its own, so that a description is small.
+  fileprivate struct Rare: Hashable, Sendable {
+    var minimumCount: Int?
+    var maximumCount: Int?
+    var swiftName: String?
+    var renamedFrom: [String] = []
+    var doc: String?
+    var userInfo: [UserInfoEntry] = []
+    var json: PropertyJSON?
+
+    static let empty = Rare()
+  }
+
+  fileprivate final class RareBox: Hashable, Sendable {
+    let value: Rare
+
+    private init(_ value: Rare) { self.value = value }
+
+    /// Returns nil if there is nothing to keep, so that equal descriptions have equal boxes.
+    static func keeping(_ value: Rare) -> RareBox? { value == Rare.empty ? nil : RareBox(value) }
+
+    static func == (one: RareBox, other: RareBox) -> Bool { one.value == other.value }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
+  }
+
+  private mutating func change(_ body: (inout Rare) -> Void) {
+    var value = rare?.value ?? Rare.empty
+    body(&value)
+    rare = .keeping(value)
   }
 }
 

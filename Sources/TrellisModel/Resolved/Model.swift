@@ -8,12 +8,12 @@
 public final class Model: Sendable {
   /// The description that the model was resolved from.
   public let description: ModelDescription
-  /// The entities, in the order of the model file.
-  public let entities: [Entity]
+  /// The entities, in the order of the model file. Each is resolved when it is first used.
+  public let entities: LazyList<Entity>
   /// The join tables of the relationships that are stored in no row.
   public let joinTables: [JoinTable]
 
-  private let entityNumbers: [String: Int]
+  let links: ModelLinks
   private let knownChecksum: String?
 
   /// The name in the model.
@@ -27,37 +27,39 @@ public final class Model: Sendable {
   ///   with better messages; this check is the last one for models built in code.
   /// - Complexity: linear in the number of properties.
   public init(_ description: ModelDescription, checksum: String? = nil) throws(SchemaError) {
-    var resolver = try ModelResolver(description)
-    try resolver.resolve()
+    let links = try ModelLinks(description)
+    self.links = links
     self.description = description
     knownChecksum = checksum
-    entities = resolver.entities
-    joinTables = resolver.joinTables
-    entityNumbers = resolver.entityNumbers
+    entities = LazyList(count: description.entities.count) { EntityResolver.entity($0, links) }
+    joinTables = links.joinTables
   }
 
   /// The checksum that identifies the model.
   package var checksum: String { knownChecksum ?? description.checksum }
 
   /// Whether any attribute may store its data in files.
-  package var hasExternalData: Bool {
-    description.entities.contains { $0.attributes.contains { $0.isExternal && !$0.isTransient } }
-  }
+  package var hasExternalData: Bool { links.hasExternalData }
+
+  /// Whether any attribute is in the full-text index.
+  package var hasSearchableText: Bool { links.hasSearchableText }
 
   /// What a store records about the changes of an entity's objects.
   package func history(of entity: Int) -> HistoryContent {
-    let root = description.entities[entities[entity].root]
-    return root.history ?? description.history
+    description.entities[links.root(of: entity)].history ?? description.history
   }
 
   /// Whether a store records the changes of any entity.
   package var hasHistory: Bool {
-    description.entities.contains { $0.parent == nil && ($0.history ?? description.history) != .off }
+    let entities = description.entities
+    return entities.indices.contains {
+      entities[$0].parent == nil && (entities[$0].history ?? description.history) != .off
+    }
   }
 
   /// The entity of this name; nil if there is none.
   public func entity(named name: String) -> Entity? {
-    entityNumbers[name].map { entities[$0] }
+    links.entityNumbers[name].map { entities[$0] }
   }
 
   /// The enum of this name; nil if there is none.
@@ -65,10 +67,93 @@ public final class Model: Sendable {
     description.enums.first { $0.name == name }
   }
 
+  /// The name of an entity, for which it need not be resolved.
+  package func name(ofEntity entity: Int) -> String { description.entities[entity].name }
+
   /// The inverse relationship, as the destination declares or inherits it; nil for a one-way relationship.
   public func inverse(of relationship: Relationship) -> Relationship? {
     relationship.inverse.flatMap { entities[relationship.destination].properties[$0].relationship }
   }
+}
+
+// MARK: - What needs no resolved entity
+
+extension Model {
+  /// A relationship without an inverse, by numbers.
+  package struct OneWayReference: Sendable {
+    /// The entity that declares the relationship.
+    package let entity: Int
+    /// The number of the relationship.
+    package let property: Int
+    /// The entity at the other end.
+    package let destination: Int
+  }
+
+  /// The stored relationships without an inverse.
+  ///
+  /// - Complexity: linear in the number of relationships.
+  package var oneWayReferences: [OneWayReference] {
+    var found: [OneWayReference] = []
+    links.forEachRelationship { declaration, link in
+      guard link.inverse == nil, link.home != .transient else { return }
+      found.append(
+        OneWayReference(
+          entity: declaration.entity, property: links.propertyNumber(declaration), destination: link.destination))
+    }
+    return found
+  }
+
+  /// The entity and its ancestors, the entity first.
+  package func lineage(of entity: Int) -> [Int] { links.lineage(entity) }
+
+  /// Whether an entity is another one or a descendant of it.
+  package func isEntity(_ entity: Int, within ancestor: Int) -> Bool { links.isEntity(entity, within: ancestor) }
+
+  /// The root entity of each entity's hierarchy.
+  ///
+  /// - Complexity: linear in the number of entities.
+  package var roots: [Int] { description.entities.indices.map(links.root) }
+
+  /// Calls a closure with each relationship that a row stores: the entity that declares it, and its destination.
+  ///
+  /// - Complexity: linear in the number of relationships.
+  package func forEachReference(_ body: (_ entity: Int, _ destination: Int) -> Void) {
+    links.forEachRelationship { declaration, link in
+      if link.home.isColumn { body(declaration.entity, link.destination) }
+    }
+  }
+
+  /// Whether any relationship is its own inverse and stored in the rows of both partners.
+  ///
+  /// - Complexity: linear in the number of relationships.
+  package var hasCouples: Bool {
+    links.containsRelationship { declaration, link in link.inverse == declaration && link.home.isColumn }
+  }
+
+  /// Whether a save of others can break a rule of any relationship: a number of members, a required partner, or a
+  /// delete rule that a join table has to be asked for.
+  ///
+  /// - Complexity: linear in the number of relationships.
+  package var hasLinkRules: Bool {
+    links.containsRelationship { declaration, link in
+      guard link.home != .transient else { return false }
+      let relationship = links.relationship(declaration)
+      if relationship.isToMany && relationship.isCounted { return true }
+      if case .joinTable = link.home, relationship.deleteRule == .cascade || relationship.deleteRule == .deny {
+        return true
+      }
+      guard link.home.isColumn, let inverse = link.inverse.map(links.relationship) else { return false }
+      return inverse.isCounted || inverse.isRequired
+    }
+  }
+}
+
+extension RelationshipDescription {
+  /// Whether the members are counted at a save.
+  var isCounted: Bool { minimumCount != nil || maximumCount != nil }
+
+  /// Whether the object must have a partner on save.
+  var isRequired: Bool { !isToMany && !isOptional }
 }
 
 /// The reason why a description is not a valid model.
@@ -300,7 +385,7 @@ public final class Relationship: Sendable {
     isToMany = description.isToMany
     isOrdered = description.isOrdered
     deleteRule = description.deleteRule
-    isRequired = !description.isToMany && !description.isOptional
+    isRequired = description.isRequired
     isOptional = description.isOptional
     isOwnInverse = inverse == index && destination == entity
     minimumCount = description.minimumCount

@@ -5,6 +5,8 @@ import TrellisStorage
 
 /// The save notices that a context has received from other contexts and not merged yet.
 final class ContextInbox: Sendable {
+  /// The place among the inboxes of the hub; nil after it was closed. Sound because only the hub uses it, under its lock.
+  fileprivate nonisolated(unsafe) var place: Int?
   private let notices = Locked<[SaveNotice]>([])
   /// Whether there are notices, readable without a lock.
   private let isFull = Atomic<Bool>(false)
@@ -62,8 +64,8 @@ final class ChangeHub: Sendable {
   typealias Listener = @Sendable (SaveNotice) -> Void
 
   private struct State {
-    /// By identity, so that closing one of many contexts does not look at the others.
-    var inboxes: [ObjectIdentifier: ContextInbox] = [:]
+    /// Each knows its place, so that closing one of many contexts does not look at the others.
+    var inboxes: [ContextInbox] = []
     var listeners: [(number: Int, hear: Listener, end: @Sendable () -> Void)] = []
     var lastNumber = 0
   }
@@ -72,12 +74,21 @@ final class ChangeHub: Sendable {
 
   func makeInbox() -> ContextInbox {
     let inbox = ContextInbox()
-    state.withLock { $0.inboxes[ObjectIdentifier(inbox)] = inbox }
+    state.withLock { state in
+      inbox.place = state.inboxes.count
+      state.inboxes.append(inbox)
+    }
     return inbox
   }
 
   func close(_ inbox: ContextInbox) {
-    state.withLock { $0.inboxes[ObjectIdentifier(inbox)] = nil }
+    state.withLock { state in
+      guard let place = inbox.place, let last = state.inboxes.popLast() else { return }
+      inbox.place = nil
+      guard last !== inbox else { return }
+      last.place = place
+      state.inboxes[place] = last
+    }
     inbox.finish()
   }
 
@@ -103,7 +114,7 @@ final class ChangeHub: Sendable {
 
   func hasAudience(beside inbox: ContextInbox) -> Bool {
     state.withLock { state in
-      let own = state.inboxes[ObjectIdentifier(inbox)] == nil ? 0 : 1
+      let own = inbox.place == nil ? 0 : 1
       return !state.listeners.isEmpty || state.inboxes.count > own
     }
   }
@@ -111,7 +122,7 @@ final class ChangeHub: Sendable {
   /// - Parameter sender: The inbox of the context that saved; nil if no context of this container did.
   func post(_ notice: SaveNotice, from sender: ContextInbox?) {
     let (others, listeners) = state.withLock { state in
-      (state.inboxes.values.filter { $0 !== sender }, state.listeners.map(\.hear))
+      (state.inboxes.filter { $0 !== sender }, state.listeners.map(\.hear))
     }
     for inbox in others { inbox.put(notice) }
     for hear in listeners { hear(notice) }

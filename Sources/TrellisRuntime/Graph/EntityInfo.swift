@@ -81,7 +81,7 @@ final class EntityInfo: Sendable {
   let transients: ColumnMask
   let transientNumbers: [Int]
   /// The hooks of the class and its superclasses.
-  let hooks: Set<LifecycleHook>
+  let hooks: HookSet
   let entity: Entity
 
   struct RelationshipNumberedInfo: Sendable {
@@ -91,7 +91,7 @@ final class EntityInfo: Sendable {
 
   init(
     _ entity: Entity, type: ManagedObject.Type, relationships: [Relationship?],
-    oneWayReferences: [RelationshipNumberedInfo], hooks: Set<LifecycleHook>, storeChecks: StoreChecks
+    oneWayReferences: [RelationshipNumberedInfo], hooks: HookSet, storeChecks: StoreChecks
   ) {
     number = entity.index
     root = entity.root
@@ -138,79 +138,58 @@ final class RuntimeModel: Sendable {
   let model: Model
   /// The cache of parsed formats.
   let formats = FormatCache()
-  let entities: [EntityInfo]
+  /// The entities. Each is made when it is first used.
+  let entities: LazyList<EntityInfo>
   /// The hooks of all entities.
-  let hooks: Set<LifecycleHook>
+  let hooks: HookSet
   /// Whether the saves of any entity repeat checks in the store.
   let needsStoreChecks: Bool
   /// Whether any entity has a one-to-one relationship that is its own inverse.
   let hasCouples: Bool
-  /// The cascades that stores can perform.
-  private let storeCascades: [RelationshipNumber: StoreCascade]
+  /// The cascades that stores can perform, by entity number.
+  private let storeCascades: LazyList<StoreCascades>
   /// The classes by entity number, for the creation of objects from rows.
   @_spi(Generated) public let types: [ManagedObject.Type]
 
   init(_ objectModel: ObjectModel) throws {
     let model = try Model(objectModel.description, checksum: objectModel.checksum)
-    guard objectModel.types.count == model.entities.count,
-      zip(objectModel.types, model.entities).allSatisfy({ $0._entity == $1.index })
-    else {
+    let types = objectModel.types
+    guard types.count == model.entities.count, types.indices.allSatisfy({ types[$0]._entity == $0 }) else {
       throw ModelMismatch(model: model.name)
     }
-    let relationships = model.entities.map { $0.properties.map(\.relationship) }
     self.model = model
-    types = objectModel.types
-    hooks = Set(model.description.entities.flatMap(\.hooks))
-    let oneWay = Self.oneWayReferences(in: model, relationships)
-    let entities = zip(model.entities, objectModel.types).map { entity, type in
-      let own = relationships[entity.index]
-      let references = oneWay.filter { reference in
-        model.entities[reference.relationship.destination].subtree.contains(entity.index)
-      }
-      let checks = StoreChecks(own.compactMap(\.self), oneWay: references) { relationship in
-        relationship.inverse.flatMap { relationships[relationship.destination][$0] }
-      }
-      return EntityInfo(
-        entity, type: type, relationships: own, oneWayReferences: references, hooks: Self.hooks(of: entity, in: model),
-        storeChecks: checks)
-    }
+    self.types = types
+    hooks = HookSet(ofEntities: model.description.entities.indices, in: model)
+    let oneWay = model.oneWayReferences
+    let entities = LazyList(count: types.count) { Self.info($0, types[$0], oneWay, in: model) }
     self.entities = entities
-    storeCascades = Self.storeCascades(entities)
-    needsStoreChecks = entities.contains { $0.storeChecks.concernsChanges || $0.storeChecks.concernsDeletes }
-    hasCouples = entities.contains { !$0.couples.isEmpty }
+    storeCascades = LazyList(count: types.count) { StoreCascades(entities[$0], in: entities) }
+    needsStoreChecks = model.hasLinkRules
+    hasCouples = model.hasCouples
   }
 
-  private static func storeCascades(_ entities: [EntityInfo]) -> [RelationshipNumber: StoreCascade] {
-    var found: [RelationshipNumber: StoreCascade] = [:]
-    for entity in entities {
-      for relationship in entity.allRelationships where relationship.entity == entity.number {
-        if let cascade = StoreCascade(relationship, in: entities) { found[relationship.number] = cascade }
+  private static func info(
+    _ number: Int, _ type: ManagedObject.Type, _ oneWay: [Model.OneWayReference], in model: Model
+  ) -> EntityInfo {
+    let entity = model.entities[number]
+    let line = model.lineage(of: number)
+    let relationships = entity.properties.map(\.relationship)
+    var references: [EntityInfo.RelationshipNumberedInfo] = []
+    for reference in oneWay where line.contains(reference.destination) {
+      guard let relationship = model.entities[reference.entity].properties[reference.property].relationship else {
+        continue
       }
+      references.append(.init(entity: reference.entity, relationship: relationship))
     }
-    return found
+    let checks = StoreChecks(relationships.compactMap(\.self), oneWay: references, inverse: model.inverse)
+    return EntityInfo(
+      entity, type: type, relationships: relationships, oneWayReferences: references,
+      hooks: HookSet(ofEntities: line, in: model), storeChecks: checks)
   }
 
   /// The cascade along a relationship as a store can perform it; nil if the members have to be loaded for it.
   func storeCascade(_ relationship: Relationship) -> StoreCascade? {
-    storeCascades[relationship.number]
-  }
-
-  private static func hooks(of entity: Entity, in model: Model) -> Set<LifecycleHook> {
-    let own = Set(model.description.entities[entity.index].hooks)
-    return entity.parent.map { own.union(hooks(of: model.entities[$0], in: model)) } ?? own
-  }
-
-  private static func oneWayReferences(
-    in model: Model, _ relationships: [[Relationship?]]
-  ) -> [EntityInfo.RelationshipNumberedInfo] {
-    var found: [EntityInfo.RelationshipNumberedInfo] = []
-    for source in model.entities {
-      for case let relationship? in relationships[source.index]
-      where relationship.entity == source.index && relationship.inverse == nil && !relationship.isTransient {
-        found.append(.init(entity: source.index, relationship: relationship))
-      }
-    }
-    return found
+    storeCascades[relationship.entity].cascades[relationship.property]
   }
 
   /// The relationship with a number; nil if there is none.
@@ -226,6 +205,37 @@ final class RuntimeModel: Sendable {
   func inverse(of relationship: Relationship) -> Relationship? {
     guard let inverse = relationship.inverse else { return nil }
     return entities[relationship.destination].relationships[inverse]
+  }
+}
+
+/// The hooks of an entity, as a set of bits: most have none, and each loaded object is asked for.
+struct HookSet: Sendable {
+  private var bits: UInt16 = 0
+
+  /// The hooks that any of some entities declares.
+  init(ofEntities entities: some Sequence<Int>, in model: Model) {
+    for entity in entities {
+      for hook in model.description.entities[entity].hooks { bits |= Self.bit(of: hook) }
+    }
+  }
+
+  func contains(_ hook: LifecycleHook) -> Bool { bits & Self.bit(of: hook) != 0 }
+
+  func contains(where isMatch: (LifecycleHook) -> Bool) -> Bool {
+    bits != 0 && LifecycleHook.allCases.contains { contains($0) && isMatch($0) }
+  }
+
+  private static func bit(of hook: LifecycleHook) -> UInt16 {
+    switch hook {
+    case .didInsert: 1 << 0
+    case .didFetch: 1 << 1
+    case .willSave: 1 << 2
+    case .didSave: 1 << 3
+    case .willDelete: 1 << 4
+    case .validateInsert: 1 << 5
+    case .validateUpdate: 1 << 6
+    case .validateDelete: 1 << 7
+    }
   }
 }
 
@@ -310,7 +320,7 @@ struct StoreCascade: Sendable {
   private(set) var ties: [Relationship] = []
 
   /// Returns nil if the members have to be loaded.
-  init?(_ relationship: Relationship, in entities: [EntityInfo]) {
+  init?(_ relationship: Relationship, in entities: LazyList<EntityInfo>) {
     var open = [relationship]
     while let current = open.popLast() {
       guard current.isToMany, current.cascadesInStore,
@@ -325,13 +335,13 @@ struct StoreCascade: Sendable {
     }
   }
 
-  private static func inverse(of relationship: Relationship, in entities: [EntityInfo]) -> Relationship? {
+  private static func inverse(of relationship: Relationship, in entities: LazyList<EntityInfo>) -> Relationship? {
     relationship.inverse.flatMap { entities[relationship.destination].relationships[$0] }
   }
 
   /// - Returns: whether rows of an entity may be deleted without being loaded.
   private mutating func add(
-    _ entity: EntityInfo, _ reference: Relationship, in entities: [EntityInfo], _ open: inout [Relationship]
+    _ entity: EntityInfo, _ reference: Relationship, in entities: LazyList<EntityInfo>, _ open: inout [Relationship]
   ) -> Bool {
     if entity.hooks.contains(.willDelete) || entity.hooks.contains(.validateDelete) { return false }
     for relationship in entity.allRelationships where !relationship.isSame(as: reference) && !relationship.isTransient {
@@ -353,6 +363,16 @@ struct StoreCascade: Sendable {
   }
 }
 
+/// The cascades of one entity that stores can perform.
+private final class StoreCascades: Sendable {
+  /// By property number; nil for those of which the members have to be loaded, and for what is no relationship.
+  let cascades: [StoreCascade?]
+
+  init(_ entity: EntityInfo, in entities: LazyList<EntityInfo>) {
+    cascades = entity.relationships.map { $0.flatMap { StoreCascade($0, in: entities) } }
+  }
+}
+
 extension [Relationship?] {
   /// Whether an entity has a relationship, declared or inherited.
   func contains(_ relationship: Relationship) -> Bool {
@@ -364,15 +384,23 @@ extension [Relationship?] {
 
 /// The models of this process by class, because a request knows only its class and is printed with names.
 enum KnownModels {
-  private static let descriptions = Locked<[ObjectIdentifier: ModelDescription]>([:])
+  private struct Known {
+    let types: [ManagedObject.Type]
+    let description: ModelDescription
+  }
+
+  private static let all = Locked<[Known]>([])
 
   static func note(_ types: [ManagedObject.Type], of description: ModelDescription) {
-    descriptions.withLock { known in
-      for type in types { known[ObjectIdentifier(type)] = description }
+    all.withLock { all in
+      // A program has few models, and the classes of each are its own.
+      all.removeAll { known in known.types.first.map { first in types.contains { $0 == first } } ?? true }
+      all.append(Known(types: types, description: description))
     }
   }
 
   static func model(of type: ManagedObject.Type) -> Model? {
-    descriptions.withLock { $0[ObjectIdentifier(type)] }.flatMap { try? Model($0) }
+    let known = all.withLock { all in all.last { known in known.types.contains { $0 == type } } }
+    return known.flatMap { try? Model($0.description) }
   }
 }

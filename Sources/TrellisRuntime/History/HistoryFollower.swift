@@ -10,7 +10,8 @@ final class HistoryFollower: SavesOfOthers {
 
   /// - Returns: nil if the store records no history.
   init?(_ store: any Store, _ runtime: RuntimeModel) {
-    guard let store = store as? any HistoryStore, runtime.model.hasHistory,
+    // The model is asked first: most have no history, and a cast is a search among all types of the process.
+    guard runtime.model.hasHistory, let store = store as? any HistoryStore,
       let connection = try? store.connect() as? any HistoryConnection,
       let now = try? connection.position(of: .now)
     else { return nil }

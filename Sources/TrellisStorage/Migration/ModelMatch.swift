@@ -246,18 +246,6 @@ extension ModelMatch {
   }
 }
 
-extension Model {
-  /// The entity and its ancestors, the entity first.
-  func lineage(of entity: Int) -> [Int] {
-    var line = [entity]
-    while let parent = entities[line[line.count - 1]].parent { line.append(parent) }
-    return line
-  }
-
-  /// Whether an entity is another one or a descendant of it.
-  package func isEntity(_ entity: Int, within ancestor: Int) -> Bool { lineage(of: entity).contains(ancestor) }
-}
-
 // MARK: - Likely renames
 
 extension ModelMatch {

@@ -42,6 +42,15 @@ package struct HistoryPlan: Sendable {
 
   /// - Complexity: linear in the size of the model.
   package init(_ model: Model) {
+    limit = model.description.keepHistory
+    // Most models have no history, and their entities are not resolved for it.
+    guard model.hasHistory else {
+      entities = Array(repeating: nil, count: model.entities.count)
+      joins = Array(repeating: nil, count: model.joinTables.count)
+      kept = Array(repeating: [], count: model.entities.count)
+      distinct = []
+      return
+    }
     let schema = SchemaStatements(model)
     var entities = [Table?](repeating: nil, count: model.entities.count)
     var distinct: [Table] = []
@@ -66,7 +75,6 @@ package struct HistoryPlan: Sendable {
         return attribute.index
       }
     }
-    limit = model.description.keepHistory
     self.distinct = distinct
   }
 

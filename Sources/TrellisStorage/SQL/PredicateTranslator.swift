@@ -109,7 +109,7 @@ package struct PredicateTranslator {
   /// Joins terms as a balanced tree: SQLite counts each operator of a flat list as one level of nesting.
   static func balanced(_ texts: ArraySlice<String>, _ separator: String) -> String {
     if texts.count == 1, let only = texts.first { return only }
-    if texts.count <= flatLimit { return "(\(texts.joined(separator: separator)))" }
+    if texts.count <= flatLimit { return "(\(texts.separated(by: separator)))" }
     let middle = texts.startIndex + texts.count / 2
     return "(\(balanced(texts[..<middle], separator))\(separator)\(balanced(texts[middle...], separator)))"
   }
@@ -177,7 +177,7 @@ struct TranslationScope {
     if needsRow { useRow() }
   }
 
-  var source: String { tables.joined() }
+  var source: String { tables.separated(by: "") }
 
   /// Joins the row's table, because a column of it is needed.
   mutating func useRow() {
@@ -205,7 +205,7 @@ extension PredicateTranslator {
     let link = try enter(relationship, owner: owner, variable: variable)
     let inner = try self.conjuncts(quantifier == .all ? .not(condition) : condition)
     guard let scope = scopes.popLast() else { throw Self.unknown("variable") }
-    let terms = ([link] + inner).joined(separator: " AND ")
+    let terms = ([link] + inner).separated(by: " AND ")
     let exists = "EXISTS (SELECT 1 FROM \(scope.source) WHERE \(terms))"
     return quantifier == .any ? exists : "NOT \(exists)"
   }

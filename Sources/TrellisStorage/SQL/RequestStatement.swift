@@ -26,7 +26,7 @@ package struct RequestStatement {
     case .keys:
       let entity = table.isInHierarchy ? ", \(root).\(SQLName.entity)" : ""
       text = "SELECT \(root).\(SQLName.id)\(entity) FROM \(rest)"
-    case .values: text = "SELECT \(projected.isEmpty ? "1" : projected.joined(separator: ", ")) FROM \(rest)"
+    case .values: text = "SELECT \(projected.isEmpty ? "1" : projected.separated(by: ", ")) FROM \(rest)"
     case .count:
       text = window.isEmpty ? "SELECT count(*) FROM \(rest)" : "SELECT count(*) FROM (SELECT 1 FROM \(rest))"
     case .update, .delete, .groups: throw PredicateTranslator.unknown("statement that selects rows")
@@ -48,11 +48,11 @@ extension PredicateTranslator {
       terms.append(text + (key.isDescending ? " DESC" : ""))
       // Keys are unique, so later sort keys make no difference.
       if key.path.count == 0 {
-        return " ORDER BY " + terms.joined(separator: ", ") + noOrder(by: keys.dropFirst(place + 1))
+        return " ORDER BY " + terms.separated(by: ", ") + noOrder(by: keys.dropFirst(place + 1))
       }
     }
     terms.append("\(rootAlias).\(SQLName.id)" + (keys.last?.isDescending == true ? " DESC" : ""))
-    return " ORDER BY " + terms.joined(separator: ", ")
+    return " ORDER BY " + terms.separated(by: ", ")
   }
 
   /// Skips the values of sort keys that make no difference.
@@ -138,7 +138,7 @@ package struct BatchStatement {
     }
     assignments.append("\(SQLName.version) = \(SQLName.version) + 1")
     text =
-      "UPDATE \(table.name) AS \(translator.rootAlias) SET \(assignments.joined(separator: ", "))\(rows)"
+      "UPDATE \(table.name) AS \(translator.rootAlias) SET \(assignments.separated(by: ", "))\(rows)"
       + table.returning
     parameters = translator.parameters
   }
@@ -177,7 +177,7 @@ extension PredicateTranslator {
     var terms: [String] = []
     if let term = request.includesSubentities ? table.subtreeTerm : table.ownTerm { terms.append(term(rootAlias)) }
     if let predicate = request.predicate { terms += try conjuncts(predicate) }
-    return terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")
+    return terms.isEmpty ? "" : " WHERE " + terms.separated(by: " AND ")
   }
 }
 

@@ -28,6 +28,11 @@ package struct SearchPlan: Sendable {
   /// - Complexity: linear in the size of the model.
   package init(_ model: Model) {
     var tables: [Int: IndexedTable] = [:]
+    // Most models have no such text, and their entities are not resolved for it.
+    guard model.hasSearchableText else {
+      self.tables = tables
+      return
+    }
     for root in model.entities where root.parent == nil {
       var known: Set<String> = []
       var columns: [IndexedColumn] = []

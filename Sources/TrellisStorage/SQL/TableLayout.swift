@@ -1,12 +1,12 @@
+import Synchronization
 package import TrellisModel
 
 /// The table and column names of each entity.
 package final class TableLayout: Sendable {
   package let model: Model
-  /// The tables, by entity number.
-  package let tables: [EntityTable]
-  /// The insert rank of each entity: referenced rows have lower ranks, except in cycles.
-  package let insertRanks: [Int]
+  /// The tables, by entity number. The names of each are made when it is first used.
+  package let tables: LazyList<EntityTable>
+  private let order = AtomicLazyReference<InsertOrder>()
   /// The full-text tables that queries may use.
   package let search: SearchPlan
   /// Whether the names of tables stand for views of their former rows, which have no indexes and no order.
@@ -14,7 +14,6 @@ package final class TableLayout: Sendable {
   /// The names of tables and columns in statements.
   package let names: SQLNames
 
-  /// - Complexity: linear in the number of columns of all entities, including inherited ones.
   package init(
     _ model: Model, search: SearchPlan = SearchPlan(), isPast: Bool = false, names: SQLNames = SQLNames()
   ) {
@@ -22,9 +21,13 @@ package final class TableLayout: Sendable {
     self.model = model
     self.search = search
     self.names = names
-    tables = model.entities.map { EntityTable($0, in: model, names) }
-    insertRanks = InsertOrder(model).ranks
+    tables = LazyList(count: model.entities.count) { EntityTable(model.entities[$0], in: model, names) }
   }
+
+  /// The insert rank of each entity: referenced rows have lower ranks, except in cycles.
+  ///
+  /// - Complexity: linear in the number of references on first use, then constant.
+  package var insertRanks: [Int] { (order.load() ?? order.storeIfNil(InsertOrder(model))).ranks }
 
   /// The relationship of a property number. Nil if there is none.
   package func relationship(_ entity: Int, _ property: Int) -> Relationship? {
@@ -64,12 +67,12 @@ package final class EntityTable: Sendable {
 
   init(_ entity: Entity, in model: Model, _ names: SQLNames) {
     self.entity = entity.index
-    name = names.table(model.entities[entity.root].name)
+    name = names.table(model.name(ofEntity: entity.root))
     isInHierarchy = entity.isInHierarchy
     columns = entity.columns.map { names.column($0.name) }
     (selectedColumns, places) = Self.selection(of: entity, columns, in: model, names)
-    entityNames = entity.subtree.map { (model.entities[$0].name, $0) }
-    subtreeTerm = entity.parent == nil ? nil : Self.term(entity.subtree.map { model.entities[$0].name })
+    entityNames = entity.subtree.map { (model.name(ofEntity: $0), $0) }
+    subtreeTerm = entity.parent == nil ? nil : Self.term(entity.subtree.map(model.name))
     ownTerm = entity.isInHierarchy ? Self.term([entity.name]) : nil
   }
 
@@ -98,7 +101,7 @@ package final class EntityTable: Sendable {
 
   private static func term(_ names: [String]) -> @Sendable (String) -> String {
     let literals = names.map(SQLName.literal)
-    let test = literals.count == 1 ? " = \(literals[0])" : " IN (\(literals.joined(separator: ", ")))"
+    let test = literals.count == 1 ? " = \(literals[0])" : " IN (\(literals.separated(by: ", ")))"
     return { alias in "\(alias).\(SQLName.entity)\(test)" }
   }
 
@@ -107,7 +110,7 @@ package final class EntityTable: Sendable {
     var names = [SQLName.id, SQLName.version]
     if isInHierarchy { names.append(SQLName.entity) }
     names += selectedColumns
-    return names.map { "\(alias).\($0)" }.joined(separator: ", ")
+    return names.map { "\(alias).\($0)" }.separated(by: ", ")
   }
 
   /// The number of values before a row's own columns in ``selection(_:)``.
@@ -120,33 +123,36 @@ package final class EntityTable: Sendable {
 ///
 /// Foreign keys are deferred, so every order is correct. In this one each foreign key is fulfilled at once, so that
 /// SQLite neither counts open ones nor searches for rows that wait for a new key.
-struct InsertOrder {
-  private let targets: [[Int]]
+private final class InsertOrder: Sendable {
   /// The rank of each entity, by its number. Rows with a lower rank are inserted first.
-  private(set) var ranks: [Int]
+  let ranks: [Int]
 
   /// - Complexity: linear in the number of references.
   init(_ model: Model) {
-    targets = model.entities.map { entity in
-      // References point to tables, so only root entities have an order.
-      guard entity.parent == nil else { return [] }
-      var targets: Set<Int> = []
-      for number in entity.subtree {
-        for column in model.entities[number].columns {
-          guard case .reference(_, let destination) = column.content else { continue }
-          targets.insert(model.entities[destination].root)
-        }
-      }
-      return targets.subtracting([entity.index]).sorted()
+    let roots = model.roots
+    // References point to tables, so only root entities have an order.
+    var targets = [[Int]](repeating: [], count: roots.count)
+    model.forEachReference { entity, destination in
+      if roots[entity] != roots[destination] { targets[roots[entity]].append(roots[destination]) }
     }
+    var visit = InsertVisit(targets.map(\.sortedWithoutRepeats))
+    for entity in roots.indices where roots[entity] == entity { visit.visit(entity) }
+    ranks = roots.map { visit.ranks[$0] }
+  }
+}
+
+private struct InsertVisit {
+  private let targets: [[Int]]
+  private(set) var ranks: [Int]
+
+  init(_ targets: [[Int]]) {
+    self.targets = targets
     ranks = Array(repeating: -1, count: targets.count)
-    for entity in model.entities where entity.parent == nil { visit(entity.index) }
-    for entity in model.entities { ranks[entity.index] = ranks[entity.root] }
   }
 
   /// Visits depth first with an explicit stack, because the depth of a model has no limit. An entity has a rank while
   /// it is visited, so a cycle is cut where it closes.
-  private mutating func visit(_ start: Int) {
+  mutating func visit(_ start: Int) {
     guard ranks[start] < 0 else { return }
     ranks[start] = 0
     var open: [(entity: Int, next: Int)] = [(start, 0)]
@@ -240,6 +246,19 @@ package enum SQLName {
   package static let metadata = "\"_trellis\""
   /// The table with the models that the file has had.
   package static let models = "\"_models\""
+}
+
+extension Collection<String> {
+  /// The texts in one, with a separator between them. The function of the standard library is not specialized, and takes
+  /// 0.3 million instructions when a process first calls it, to look up conformances.
+  package func separated(by separator: String) -> String {
+    var text = ""
+    for (place, part) in enumerated() {
+      if place > 0 { text += separator }
+      text += part
+    }
+    return text
+  }
 }
 
 // MARK: - Name clashes

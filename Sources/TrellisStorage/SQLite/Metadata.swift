@@ -73,7 +73,7 @@ enum Metadata {
     let wanted = [keys.format, keys.checksum, keys.compatible, keys.readOnlyCompatible, keys.incompatible]
     let statement = try database.prepare(
       "SELECT \"value\", \"key\" FROM \(SQLName.metadata) WHERE \"key\" IN "
-        + "(\(wanted.map { "'\($0)'" }.joined(separator: ", ")))")
+        + "(\(wanted.map { "'\($0)'" }.separated(by: ", ")))")
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
     var head = Head()
     while try database.step(statement.pointer, doing: "read what the file is") {

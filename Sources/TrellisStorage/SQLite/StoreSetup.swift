@@ -130,7 +130,7 @@ extension Database {
       "synchronous = \(Self.synchronous(options.durability))",
     ]
     if !options.isReadOnly { pragmas.append("journal_size_limit = 67108864") }
-    try execute(pragmas.map { "PRAGMA \($0)" }.joined(separator: ";"), doing: "prepare the connection")
+    try execute(pragmas.map { "PRAGMA \($0)" }.separated(by: ";"), doing: "prepare the connection")
     if !options.isReadOnly { try useLog(waiting: .milliseconds(Int64(options.busyTimeoutMilliseconds))) }
   }
 

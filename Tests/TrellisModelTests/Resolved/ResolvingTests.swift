@@ -74,4 +74,78 @@ import TrellisModel
       name: "M", entities: [EntityDescription("A", parent: "B"), EntityDescription("B", parent: "A")])
     #expect(throws: SchemaError.self) { try Model(description) }
   }
+
+  private static func refusal(_ entities: EntityDescription...) -> String? {
+    do throws(SchemaError) {
+      _ = try Model(ModelDescription(name: "M", entities: entities))
+      return nil
+    } catch { return error.description }
+  }
+
+  @Test("two entities of one name are refused")
+  func repeatedEntity() {
+    #expect(Self.refusal(EntityDescription("A"), EntityDescription("A")) == "two entities are named A")
+  }
+
+  @Test("a parent and a destination that do not exist are refused")
+  func unknownEntities() {
+    #expect(Self.refusal(EntityDescription("A", parent: "B")) == "there is no entity named B")
+    let owner = EntityDescription("A", relationships: [RelationshipDescription("b", to: "B", toMany: true)])
+    #expect(Self.refusal(owner) == "there is no entity named B")
+  }
+
+  @Test("an inverse that neither the destination nor an ancestor of it declares is refused")
+  func missingInverse() {
+    let owner = EntityDescription("A", relationships: [RelationshipDescription("b", to: "B", inverse: "a")])
+    #expect(
+      Self.refusal(owner, EntityDescription("B", attributes: [AttributeDescription("a", .string)]))
+        == "A.b names the inverse B.a, which does not exist")
+    let base = EntityDescription(
+      "Base", relationships: [RelationshipDescription("a", to: "A", inverse: "b", toMany: true)])
+    #expect(Self.refusal(owner, EntityDescription("B", parent: "Base"), base) == nil)
+  }
+
+  @Test("two properties of one name are refused, also if one of them is inherited", arguments: [2, 40])
+  func repeatedProperty(count: Int) {
+    let attributes = (0..<count).map { AttributeDescription("a\($0)", .string) }
+    #expect(
+      Self.refusal(EntityDescription("A", attributes: attributes + [attributes[1]]))
+        == "A has two properties named a1")
+    let child = EntityDescription("B", parent: "A", relationships: [RelationshipDescription("a0", to: "A")])
+    #expect(Self.refusal(child, EntityDescription("A", attributes: attributes)) == "B has two properties named a0")
+  }
+
+  @Test("a key or an index over what is in no row is refused")
+  func unstoredKey() {
+    let attributes = [AttributeDescription("kept", .string), AttributeDescription("shown", .string, transient: true)]
+    let members = RelationshipDescription("members", to: "A", toMany: true)
+    for name in ["shown", "members", "missing"] {
+      let message = "a key or an index names \(name), which is no stored property"
+      let keyed = EntityDescription(
+        "A", attributes: attributes, relationships: [members], uniqueKeys: [["kept", name]])
+      #expect(Self.refusal(keyed) == message)
+      let indexed = EntityDescription(
+        "A", attributes: attributes, relationships: [members], indexes: [IndexDescription([.init(name)])])
+      #expect(Self.refusal(indexed) == message)
+    }
+    let child = EntityDescription("B", parent: "A", uniqueKeys: [["kept"]])
+    #expect(Self.refusal(child, EntityDescription("A", attributes: attributes)) == nil)
+  }
+
+  @Test("an inherited inverse has its number in the destination's descendants too")
+  func inheritedInverse() throws {
+    let model = try Model(
+      ModelDescription(
+        name: "M",
+        entities: [
+          EntityDescription("A", relationships: [RelationshipDescription("b", to: "B", inverse: "a", optional: true)]),
+          EntityDescription("B", parent: "Base", attributes: [AttributeDescription("own", .string)]),
+          EntityDescription(
+            "Base", attributes: [AttributeDescription("first", .string)],
+            relationships: [RelationshipDescription("a", to: "A", inverse: "b", toMany: true)]),
+        ]))
+    let relationship = try #require(model.entity(named: "A")?.property(named: "b")?.relationship)
+    #expect(relationship.inverse == 1)
+    #expect(model.inverse(of: relationship)?.name == "a")
+  }
 }

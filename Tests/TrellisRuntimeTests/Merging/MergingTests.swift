@@ -32,6 +32,24 @@ private struct DirtyPair {
 }
 
 @Suite("What others save is merged into what is changed here") struct MergingTests {
+  @Test("a save reaches each context that is alive, in whatever order others were released", arguments: 0..<4)
+  func releasedContexts(_ released: Int) throws {
+    let container = try makeContainer()
+    var contexts = (0..<4).map { _ in container.newContext() }
+    let writer = container.newContext()
+    let team = Team(in: writer, name: "before")
+    try writer.save()
+    contexts.remove(at: released)
+    if released > 0 { contexts.removeFirst() }
+    contexts.append(container.newContext())
+    let theirs = try contexts.map { try #require(try $0.object(with: team.objectID)) }
+    #expect(theirs.allSatisfy { $0.name == "before" })
+    team.name = "after"
+    try writer.save()
+    for context in contexts { context.mergeChanges() }
+    #expect(theirs.allSatisfy { $0.name == "after" })
+  }
+
   // MARK: Members
 
   @Test(

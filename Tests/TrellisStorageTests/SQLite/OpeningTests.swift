@@ -53,6 +53,19 @@ import TrellisTestSupport
     try connection.save(request)
   }
 
+  @Test(
+    "a store has the file of its URL, whatever has to be decoded",
+    arguments: ["plain.db", "a b.db", "100%.db", "%41.db", "ä.db", "a+b;c&d=e,f#g?.db"])
+  func fileOfURL(name: String) throws {
+    let path = folder.path + "/" + name
+    for url in [URL(fileURLWithPath: path), URL(fileURLWithPath: name, relativeTo: folder)] {
+      let store = try TestStore.open(url, try Model(TestModels.diary))
+      #expect(store.name.hasSuffix("/" + name))
+      store.close()
+    }
+    #expect(try Set(contents().keys) == [name])
+  }
+
   @Test("a new file may be opened by many at once; nobody is refused") func openedAtOnce() throws {
     for round in 1...100 {
       let file = folder.appending(path: "\(round).db")

@@ -49,7 +49,12 @@ package final class FormatCache: Sendable {
   /// The maximum length of a cached text, in bytes of UTF-8.
   private static let lengthLimit = 4_096
 
-  private let templates = Locked<[Key: FormatTemplate]>([:])
+  /// The templates in a class of their own, so that a program without formats never needs the type of the dictionary.
+  private final class Templates {
+    var all: [Key: FormatTemplate] = [:]
+  }
+
+  private let templates = Locked<Templates?>(nil)
 
   package init() {}
 
@@ -63,19 +68,21 @@ package final class FormatCache: Sendable {
     let names = request.bindings.isEmpty ? [] : request.bindings.keys.sorted()
     let arguments = request.interpolated.map(\.value) + request.given + names.compactMap { request.bindings[$0] }
     let key = Key(text: request.text, entity: entity, types: arguments.map { ArgumentType($0) }, names: names)
-    if let known = templates.withLock({ $0[key] }) { return try known.predicate(arguments, in: model) }
+    if let known = templates.withLock({ $0?.all[key] }) { return try known.predicate(arguments, in: model) }
     let (template, isReusable) = try FormatTemplate.read(request, of: entity, in: model, names)
     if isReusable && request.text.utf8.count <= Self.lengthLimit {
       templates.withLock { templates in
-        if templates.count >= Self.limit { templates.removeAll() }
-        templates[key] = template
+        let kept = templates ?? Templates()
+        if kept.all.count >= Self.limit { kept.all.removeAll() }
+        kept.all[key] = template
+        templates = kept
       }
     }
     return try template.predicate(arguments, in: model)
   }
 
   /// The number of cached formats.
-  package var count: Int { templates.withLock { $0.count } }
+  package var count: Int { templates.withLock { $0?.all.count ?? 0 } }
 }
 
 extension FormatTemplate {
