@@ -28,6 +28,29 @@ public struct LazyList<Element: AnyObject & Sendable>: RandomAccessCollection, S
   }
 }
 
+extension LazyList {
+  /// A view of the elements that are made, without a reference to the list: a look at it retains nothing.
+  ///
+  /// Whoever keeps a view keeps its list, too.
+  @frozen @_spi(Generated) public struct MadeElements: @unchecked Sendable {
+    // `@unchecked` is sound because the pointer never changes, and the slots behind it are atomic.
+    @usableFromInline let slots: UnsafeMutablePointer<Atomic<Int>>
+    @usableFromInline let count: Int
+
+    /// - Parameter list: The list, which lives at least as long as the view is used.
+    @inlinable public init(of list: LazyList) {
+      slots = list.storage.slots
+      count = list.storage.count
+    }
+
+    /// The element at an index; nil if it was not made yet, or there is none.
+    @inlinable public subscript(position: Int) -> Element? {
+      guard position >= 0 && position < count else { return nil }
+      return LazyStorage.reference(slots[position].load(ordering: .acquiring))?.takeUnretainedValue()
+    }
+  }
+}
+
 /// The elements of a ``LazyList``, as far as they are made.
 ///
 /// `@unchecked` is sound because the pointer never changes, and the slots behind it are atomic.

@@ -19,13 +19,13 @@ struct BatchUpdatePlan {
 
   init(_ request: StoreRequest, _ runtime: RuntimeModel) {
     update = BatchUpdate(request: request, assignments: [])
-    entity = runtime.entities[request.entity]
+    entity = runtime.info(request.entity)
     self.runtime = runtime
   }
 
   /// The entities of the affected objects.
   private var concerned: [EntityInfo] {
-    update.request.includesSubentities ? entity.entity.subtree.map { runtime.entities[$0] } : [entity]
+    update.request.includesSubentities ? entity.entity.subtree.map { runtime.info($0) } : [entity]
   }
 
   func checkHooks() throws {
@@ -152,8 +152,8 @@ extension ObjectGraph {
 
   /// Throws if there are unsaved changes that could affect a request, or of objects of some entities.
   func checkNothingPending(_ request: StoreRequest, entities: Set<Int>) throws {
-    let name = runtime.entities[request.entity].name
-    let roots = Set(([request.entity] + entities).map { runtime.entities[$0].root })
+    let name = runtime.info(request.entity).name
+    let roots = Set(([request.entity] + entities).map { runtime.info($0).root })
     let isConcerned =
       pendingChanges(for: request) != .none
       || [inserted, changed, deleted].joined().contains { entities.contains(type(of: $0)._entity) }
@@ -183,7 +183,7 @@ extension ObjectGraph {
     _ failures: [BatchUpdatePlan.Failure], _ key: Int64, _ entity: Int
   ) throws -> ValidationError {
     let object = try object(key, entity: entity)
-    let id = object.map { AnyObjectID($0) } ?? AnyObjectID(key, runtime.entities[entity])
+    let id = object.map { AnyObjectID($0) } ?? AnyObjectID(key, runtime.info(entity))
     return ValidationError(
       failures: failures.map {
         ValidationFailure(id, property: $0.property, rule: $0.rule, message: $0.message)
@@ -208,7 +208,7 @@ extension ObjectGraph {
   /// The failures without exact reasons, for the case that the objects in memory have other values than the refused
   /// rows.
   private func unnamedFailures(_ refused: RefusedRows, _ update: BatchUpdate) -> [ValidationFailure] {
-    let entity = runtime.entities[update.request.entity]
+    let entity = runtime.info(update.request.entity)
     let names = update.assignments.map { entity.entity.properties[$0.property].name }
     return refused.keys.map {
       ValidationFailure(
@@ -238,7 +238,7 @@ extension ObjectGraph {
     try prepareBatchOperation("deleteAll")
     let storeRequest = try request.storeRequest(in: self)
     let reach = DeleteReach(storeRequest, runtime.model)
-    let holders = Set(reach.unlinking.flatMap { runtime.entities[$0.entity].entity.subtree })
+    let holders = Set(reach.unlinking.flatMap { runtime.info($0.entity).entity.subtree })
     try checkHooks(reach, holders, storeRequest.entity)
     if request.rules.seesPendingChanges {
       try checkNothingPending(storeRequest, entities: holders.union(reach.entities))
@@ -261,11 +261,11 @@ extension ObjectGraph {
     let victims = reach.entities.map { ($0, [LifecycleHook.willDelete, .validateDelete]) }
     let survivors = holders.sorted().map { ($0, [LifecycleHook.willSave, .didSave, .validateUpdate]) }
     for (number, hooks) in victims + survivors {
-      guard let hook = hooks.first(where: runtime.entities[number].hooks.contains) else { continue }
-      let name = runtime.entities[entity].name
+      guard let hook = hooks.first(where: runtime.info(number).hooks.contains) else { continue }
+      let name = runtime.info(entity).name
       throw StoreError(
         .unsupported,
-        "Objects of \(name) cannot be deleted all at once, as \(runtime.entities[number].name).\(hook.rawValue) is called for "
+        "Objects of \(name) cannot be deleted all at once, as \(runtime.info(number).name).\(hook.rawValue) is called for "
           + "each object that is concerned.",
         remedy: "Go through them with stream, delete each one, and save.", entity: name)
     }

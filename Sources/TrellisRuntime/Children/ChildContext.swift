@@ -66,7 +66,7 @@ final class ParentConnection: StoreConnection {
   // MARK: Rows and members
 
   func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
-    let subtree = parent.runtime.entities[entity].entity.subtree
+    let subtree = parent.runtime.info(entity).entity.subtree
     for object in try objects(keys, of: entity) where subtree.contains(type(of: object)._entity) {
       try body(row(of: object))
     }

@@ -82,7 +82,7 @@ struct ChildSave {
     throw StoreError(
       .danglingReference, "A change of a child context leads to an object that its parent has deleted.",
       remedy: "Roll back the child, or give the object another partner.",
-      entity: parent.runtime.entities[entity].name)
+      entity: parent.runtime.info(entity).name)
   }
 
   // MARK: Objects
@@ -208,7 +208,7 @@ struct ChildSave {
   private func changedLists() throws -> [ChildListMerge] {
     var lists = try changedLists(of: (child.inserted + child.changed).filter(\.isAlive))
     for (id, list) in child.pending.deferredLists.lists {
-      guard let relationship = parent.runtime.entities[id.entity].relationships[id.property],
+      guard let relationship = parent.runtime.info(id.entity).relationships[id.property],
         let twin = try connection.objects([id.owner], of: id.entity).first
       else { continue }
       lists.append(try ChildListMerge(list, of: twin, relationship, isNew: false, in: parent))

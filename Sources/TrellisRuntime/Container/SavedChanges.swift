@@ -62,11 +62,11 @@ public struct SavedChanges: Sendable {
     guard runtime.has(id.type),
       let row = (notice.updated + notice.relinked).first(where: { $0.key == id.key })
     else { return [] }
-    return runtime.entities[row.entity].entity.properties.filter { row.properties.contains($0.index) }.map(\.name)
+    return runtime.info(row.entity).entity.properties.filter { row.properties.contains($0.index) }.map(\.name)
   }
 
   private func id(_ row: SaveNotice.Row) -> AnyObjectID {
-    AnyObjectID(row.key, runtime.entities[row.entity])
+    AnyObjectID(row.key, runtime.info(row.entity))
   }
 
   private func ids<Object: ManagedObject>(_ rows: [SaveNotice.Row]) -> [ObjectID<Object>] {

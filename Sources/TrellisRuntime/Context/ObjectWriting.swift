@@ -29,7 +29,7 @@ package final class ObjectWriter {
   /// - Throws: ``RefusedValue``; then nothing is inserted.
   package func insert(_ entity: Int, _ values: [StoredValue], assigned: ColumnMask) throws -> ManagedObject {
     try graph.throwPendingFailure()
-    let info = graph.runtime.entities[entity]
+    let info = graph.runtime.info(entity)
     let object = try object(info, graph.takeKey(), 0) { $0.isReference ? .null : values[$0.property] }
     object.state.becomeInserted(changed: info.entity.uniqueKeys.isEmpty ? 0 : assigned.bits)
     graph.registerInserted(object)
@@ -101,6 +101,6 @@ extension Column {
 extension AnyObjectID {
   /// The identifier of an object of an entity of a context.
   package init(_ key: Int64, entity: Int, in context: ManagedObjectContext) {
-    self.init(key, context.graph.runtime.entities[entity])
+    self.init(key, context.graph.runtime.info(entity))
   }
 }

@@ -168,7 +168,7 @@ struct Deletion {
   ) throws -> [ManagedObject] {
     var next: [ManagedObject] = []
     for (entity, objects) in level.groupedByEntity {
-      for relationship in graph.runtime.entities[entity].allRelationships {
+      for relationship in graph.runtime.info(entity).allRelationships {
         if let members = try leaveToStore(relationship, of: objects, in: graph) {
           for member in members where seen.insert(member._key).inserted { next.append(member) }
           continue
@@ -234,7 +234,7 @@ extension ObjectGraph {
   /// Loads pending cascades if they may delete rows of an entity, or if none is given.
   private func loadPendingCascades(reading entity: Int?) throws {
     if let entity {
-      let root = runtime.entities[entity].root
+      let root = runtime.info(entity).root
       guard pendingCascades.contains(where: { $0.rule.roots.contains(root) }) else { return }
     }
     try loadPendingCascades()
@@ -291,7 +291,7 @@ extension ObjectGraph {
         if key <= 0 { continue }
         if parent.isSame(as: reference) && keys.contains(key) { members.append(object) }
         // An object that is not in memory may be deleted by the cascade, and delete this object with it.
-        if map[key] == nil && rule.entities.contains(where: { runtime.entities[parent.destination].includes($0) }) {
+        if map[key] == nil && rule.entities.contains(where: { runtime.info(parent.destination).includes($0) }) {
           isFree = false
         }
       }

@@ -67,7 +67,7 @@ extension ObjectGraph {
     var found: [Relationship] = []
     let targets = victims.filter { !info(of: $0).oneWayReferences.isEmpty }
     for entity in Set(targets.map { type(of: $0)._entity }).sorted() {
-      for reference in runtime.entities[entity].oneWayReferences
+      for reference in runtime.info(entity).oneWayReferences
       where !found.contains(where: reference.relationship.isSame) {
         found.append(reference.relationship)
       }

@@ -1,4 +1,4 @@
-public import TrellisModel
+@_spi(Generated) public import TrellisModel
 import TrellisStorage
 
 /// A model with its generated classes. The generated code declares one:
@@ -140,6 +140,8 @@ final class RuntimeModel: Sendable {
   let formats = FormatCache()
   /// The entities. Each is made when it is first used.
   let entities: LazyList<EntityInfo>
+  /// The same entities, as far as they are made. Each change of an object looks at some, and a list would be retained.
+  private let madeEntities: LazyList<EntityInfo>.MadeElements
   /// The hooks of all entities.
   let hooks: HookSet
   /// Whether the saves of any entity repeat checks in the store.
@@ -163,10 +165,16 @@ final class RuntimeModel: Sendable {
     let oneWay = model.oneWayReferences
     let entities = LazyList(count: types.count) { Self.info($0, types[$0], oneWay, in: model) }
     self.entities = entities
+    madeEntities = LazyList.MadeElements(of: entities)
     storeCascades = LazyList(count: types.count) { StoreCascades(entities[$0], in: entities) }
     needsStoreChecks = model.hasLinkRules
     hasCouples = model.hasCouples
   }
+
+  /// The entity with a number.
+  ///
+  /// - Precondition: there is one.
+  func info(_ number: Int) -> EntityInfo { madeEntities[number] ?? entities[number] }
 
   private static func info(
     _ number: Int, _ type: ManagedObject.Type, _ oneWay: [Model.OneWayReference], in model: Model
@@ -197,14 +205,14 @@ final class RuntimeModel: Sendable {
 
   /// The relationship with a property's number; nil if the property is none.
   func relationship(_ property: Int, ofEntity number: Int) -> Relationship? {
-    let all = entities[number].relationships
+    let all = info(number).relationships
     return property >= 0 && property < all.count ? all[property] : nil
   }
 
   /// The inverse of a relationship; nil for a one-way relationship.
   func inverse(of relationship: Relationship) -> Relationship? {
     guard let inverse = relationship.inverse else { return nil }
-    return entities[relationship.destination].relationships[inverse]
+    return info(relationship.destination).relationships[inverse]
   }
 }
 

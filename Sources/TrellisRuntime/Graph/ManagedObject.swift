@@ -173,7 +173,7 @@ extension ManagedObject {
   private final func reportIgnoredWrite(_ property: Int) {
     guard let graph = link.graph else { return reportContextGone(property, isWrite: true) }
     let what = phase == .deleted ? "deleted" : "of no context any more"
-    let entity = graph.runtime.entities[type(of: self)._entity]
+    let entity = graph.runtime.info(type(of: self)._entity)
     let name = "\(entity.name).\(entity.entity.properties[property].name)"
     graph.report(
       ContextError(.ignoredWrite, "A value set to \(name) was ignored, since the object is \(what)."))
@@ -392,7 +392,7 @@ extension ManagedObject {
 
   private final func reportLoad(of property: Int, _ error: any Error) {
     guard let graph = link.graph else { return reportContextGone(property) }
-    let entity = graph.runtime.entities[type(of: self)._entity]
+    let entity = graph.runtime.info(type(of: self)._entity)
     let name = "\(entity.name).\(entity.entity.properties[property].name)"
     graph.report(ContextError(.loadFailed, "The data of \(name) could not be loaded.", cause: error))
   }

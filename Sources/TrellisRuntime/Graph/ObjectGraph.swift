@@ -103,9 +103,8 @@ package final class ObjectGraph {
   }
 
   func info(of object: ManagedObject) -> EntityInfo {
-    // The array would be retained during the call of the class.
     let number = type(of: object)._entity
-    return runtime.entities[number]
+    return runtime.info(number)
   }
 
   /// The connection to the store, opened when it is first needed.

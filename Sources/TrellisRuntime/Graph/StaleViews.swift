@@ -110,7 +110,7 @@ extension ObjectGraph {
     if gone.isEmpty { return }
     let shown = listed.compactMap(runtime.relationship).filter { relationship in
       guard let entities else { return true }
-      return entities.contains(where: runtime.entities[relationship.destination].entity.subtree.contains)
+      return entities.contains(where: runtime.info(relationship.destination).entity.subtree.contains)
     }
     if shown.isEmpty { return }
     map.forEach { owner in

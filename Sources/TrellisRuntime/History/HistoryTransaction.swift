@@ -37,7 +37,7 @@ public struct HistoryTransaction: Sendable {
   ///
   /// - Complexity: linear in the number of changes.
   public var changes: [HistoryChange<AnyObjectID>] {
-    changedRows.map { row in row.change { AnyObjectID(row.key, runtime.entities[row.entity]) } }
+    changedRows.map { row in row.change { AnyObjectID(row.key, runtime.info(row.entity)) } }
   }
 
   /// The changed objects of a class and its subclasses.
@@ -127,7 +127,7 @@ public struct Tombstone: Sendable {
   init() {}
 
   init(_ runtime: RuntimeModel, _ entity: Int, _ properties: [Int], _ values: [StoredValue]) {
-    let names = properties.map { runtime.entities[entity].entity.properties[$0].name }
+    let names = properties.map { runtime.info(entity).entity.properties[$0].name }
     self.values = Dictionary(zip(names, values)) { first, _ in first }
   }
 

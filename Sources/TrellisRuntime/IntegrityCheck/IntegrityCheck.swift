@@ -387,7 +387,7 @@ struct MemberCheck {
 
   private func checkPairs(_ members: [Member]) throws {
     let present = try check.present(members.map(\.key), of: relationship.destination)
-    let destination = check.runtime.entities[relationship.destination].name
+    let destination = check.runtime.info(relationship.destination).name
     for member in members where !present.contains(member.key) {
       try note(
         .danglingReference, member.owner, "\(destination)/\(member.key) is a member and is not there.",
@@ -455,13 +455,13 @@ struct ReferenceCheck {
       try check.note(
         finding(
           .missingInverse, reference, relationship,
-          "It leads to \(check.runtime.entities[relationship.destination].name)/\(reference.target), which does not lead back.",
+          "It leads to \(check.runtime.info(relationship.destination).name)/\(reference.target), which does not lead back.",
           "Set it anew, or to nil."))
     }
   }
 
   private func noteDangling(_ reference: RowPage.Reference, _ relationship: Relationship) throws {
-    let destination = check.runtime.entities[relationship.destination].name
+    let destination = check.runtime.info(relationship.destination).name
     try check.note(
       finding(
         .danglingReference, reference, relationship,

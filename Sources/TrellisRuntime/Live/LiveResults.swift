@@ -74,7 +74,7 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
       try graph.loadObjects(keys, entity: core.entity)
     } catch {
       isGone = false
-      let name = graph.runtime.entities[core.entity].name
+      let name = graph.runtime.info(core.entity).name
       graph.report(ContextError(.loadFailed, "Objects of \(name) could not be loaded.", cause: error))
     }
     if let loaded = graph.map[key] as? Columns.Object { return loaded }
@@ -248,7 +248,7 @@ final class LiveResultsCore {
       isStale = false
     } catch {
       isStale = true
-      let name = graph.runtime.entities[entity].name
+      let name = graph.runtime.info(entity).name
       graph.report(
         ContextError(.loadFailed, "Live results of \(name) could not be brought up to date.", cause: error))
     }
@@ -445,7 +445,7 @@ struct ChangedRows {
         wanted.append(key)
       }
     }
-    if !wanted.isEmpty { try read(wanted, entity: graph.runtime.entities[entity].root, graph) }
+    if !wanted.isEmpty { try read(wanted, entity: graph.runtime.info(entity).root, graph) }
     return keys.map { ($0, known[$0] ?? nil) }
   }
 

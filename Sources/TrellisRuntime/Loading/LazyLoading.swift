@@ -302,7 +302,7 @@ extension ObjectGraph {
   func membersUnknownToStore(of owner: Int64, _ relationship: Relationship) -> [Int64] {
     if backlog.gone.isEmpty && !backlog.returning.contains(owner) { return [] }
     guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { return [] }
-    let subtree = runtime.entities[relationship.destination].entity.subtree
+    let subtree = runtime.info(relationship.destination).entity.subtree
     var keys = backlog.gone
     if backlog.returning.contains(owner) {
       for member in inserted + changed where info(of: member).relationships.contains(inverse) {

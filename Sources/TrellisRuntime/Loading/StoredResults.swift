@@ -12,7 +12,7 @@ extension ObjectGraph {
   /// Loads pending cascades that may affect the results of a request, which may also read other entities.
   func loadPendingCascades(for request: StoreRequest) throws {
     guard pending.deletions.hasCascades else { return }
-    let isBeside = request.looksAtOthers(of: runtime.entities[request.entity].entity)
+    let isBeside = request.looksAtOthers(of: runtime.info(request.entity).entity)
     try pending.deletions.loadCascades(of: self, reading: isBeside ? nil : request.entity)
   }
 
@@ -20,7 +20,7 @@ extension ObjectGraph {
   func stored(_ request: StoreRequest, _ rule: LazyLoading = .allowed) throws -> [ManagedObject] {
     try loadPendingCascades(for: request)
     var objects: [ManagedObject] = []
-    let entity = runtime.entities[request.entity]
+    let entity = runtime.info(request.entity)
     if request.limit == 1 && rule == .allowed {
       try connection().fetch(request) { objects.append(try result($0, of: entity, batch: 0)) }
       return objects

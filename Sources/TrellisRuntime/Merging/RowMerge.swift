@@ -131,7 +131,7 @@ struct ConflictedRow {
     info = graph.info(of: object)
     row = SaveConflict.Row(entity: info.number, key: object._key, entityName: info.name)
     var line = [info.number]
-    while let parent = graph.runtime.entities[line[line.count - 1]].entity.parent { line.append(parent) }
+    while let parent = graph.runtime.info(line[line.count - 1]).entity.parent { line.append(parent) }
     row.lineage = line.map { ObjectIdentifier(graph.runtime.types[$0]) }
     if !object.accessFlags.contains(.fault) { row.original = values(of: object.committedRow ?? object._copyRow()) }
   }

@@ -209,7 +209,7 @@ struct RequestTerms: Sendable {
     if condition?.isTooDeep == true { throw StoreRequest.tooDeep }
     var keys = sort
     for name in sortNames {
-      keys.append(try SortKey(named: name, of: runtime.entities[entity].entity, in: runtime.model))
+      keys.append(try SortKey(named: name, of: runtime.info(entity).entity, in: runtime.model))
     }
     let request = StoreRequest(
       entity: entity, includesSubentities: includesSubentities,

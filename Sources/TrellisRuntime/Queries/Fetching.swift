@@ -8,7 +8,7 @@ extension ObjectGraph {
   /// The entity of a class. `ManagedObject` itself has none; for it, the root entity of every hierarchy.
   func entities(of type: ManagedObject.Type) -> [Int] {
     runtime.has(type)
-      ? [type._entity] : runtime.entities.map(\.number).filter { runtime.entities[$0].root == $0 }
+      ? [type._entity] : runtime.entities.map(\.number).filter { runtime.info($0).root == $0 }
   }
 
   func prepareFetch() throws {
@@ -68,9 +68,9 @@ enum PendingInfluence {
 extension ObjectGraph {
   func pendingChanges(for request: StoreRequest) -> PendingInfluence {
     if pending.isEmpty { return .none }
-    let entity = runtime.entities[request.entity].entity
+    let entity = runtime.info(request.entity).entity
     if request.looksAtOthers(of: entity, besideDeleted: !deleted.isEmpty) { return .ofOthers }
-    let subtree = runtime.entities[request.entity].entity.subtree
+    let subtree = runtime.info(request.entity).entity.subtree
     let isConcerned = { (object: ManagedObject) in subtree.contains(type(of: object)._entity) }
     let isAny =
       inserted.contains(where: isConcerned) || changed.contains(where: isConcerned)
@@ -133,7 +133,7 @@ extension ObjectGraph {
   }
 
   private func pendingObjects(of request: StoreRequest) throws -> PendingObjects {
-    let info = runtime.entities[request.entity].entity
+    let info = runtime.info(request.entity).entity
     let entities = request.includesSubentities ? info.subtree : [request.entity]
     var pending = PendingObjects()
     for list in [inserted, changed, deleted] {

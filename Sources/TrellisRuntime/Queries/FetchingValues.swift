@@ -25,7 +25,7 @@ extension ObjectGraph {
     return StoreError(
       .unreadableValue, "\(name) has no value that fits for one of the results: \(problem.what).",
       remedy: problem.remedy ?? "Where a path may meet nil, ask for the property with .optional.",
-      entity: runtime.entities[request.entity].name)
+      entity: runtime.info(request.entity).name)
   }
 
   /// The keys of a request's objects.

@@ -19,7 +19,7 @@ struct KeyHolderSearch {
   init(_ graph: ObjectGraph, _ key: UniqueKey, values given: [[StoredValue]]) {
     self.graph = graph
     self.key = key
-    let info = graph.runtime.entities[key.entity]
+    let info = graph.runtime.info(key.entity)
     references = key.properties.map { info.relationships[$0] }
     values = key.properties.map { _ in [] }
     guard given.count == key.properties.count else { return }
@@ -50,7 +50,7 @@ struct KeyHolderSearch {
     if numbers.isEmpty { return }
     for (number, object) in try stored() { try body(number, object) }
     try graph.evaluating {
-      let subtree = graph.runtime.entities[key.entity].entity.subtree
+      let subtree = graph.runtime.info(key.entity).entity.subtree
       for list in [graph.changed, graph.inserted] {
         for object in list where object.isAlive && subtree.contains(type(of: object)._entity) {
           if let number = numbers[try presentValues(of: object)], object.isAlive { try body(number, object) }

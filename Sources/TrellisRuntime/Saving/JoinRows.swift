@@ -52,7 +52,7 @@ private struct PairChanges {
   }
 
   mutating func add(_ list: MemberList, owner: Int64, entity: Int, property: Int) {
-    guard let relationship = graph.runtime.entities[entity].relationships[property] else { return }
+    guard let relationship = graph.runtime.info(entity).relationships[property] else { return }
     add(list, owner: owner, relationship)
   }
 

@@ -270,7 +270,7 @@ extension ObjectRules {
     var place = objects.startIndex
     while place != objects.endIndex {
       let entity = type(of: objects[place])._entity
-      let info = graph.runtime.entities[entity]
+      let info = graph.runtime.info(entity)
       let hasHook = info.hooks.contains(hook)
       while place != objects.endIndex, type(of: objects[place])._entity == entity {
         if info.isChecked { try check(objects[place], info) }

@@ -21,7 +21,7 @@ struct ConcurrentReferences {
     for (entity, victims) in Dictionary(grouping: plan.deleted, by: { type(of: $0)._entity })
       .sortedByKey
     {
-      for relationship in graph.runtime.entities[entity].allRelationships {
+      for relationship in graph.runtime.info(entity).allRelationships {
         guard let inverse = graph.runtime.inverse(of: relationship), inverse.isColumn else { continue }
         let found = try holders(of: victims, relationship, inverse)
         if found.isEmpty { continue }
@@ -121,7 +121,7 @@ extension SavePlan {
     for pairs in request.pairs {
       let table = graph.runtime.model.joinTables[pairs.table]
       guard table.second == nil else { continue }
-      let entity = graph.runtime.entities[table.first.entity].root
+      let entity = graph.runtime.info(table.first.entity).root
       var owners = Set(pairs.added.map(\.first).filter { graph.map[$0]?.phase == .persistent })
       try graph.connection().rows(of: entity, keys: owners.sorted()) { owners.remove($0.key) }
       for key in owners { lost[key] = SaveConflict.Row(entity: entity, key: key) }
@@ -171,13 +171,13 @@ private struct LostPartnerSearch {
   func failures() throws -> [ValidationFailure] {
     var rules = ObjectRules(graph)
     for (entity, group) in Dictionary(
-      grouping: references, by: { graph.runtime.entities[$0.relationship.destination].root }
+      grouping: references, by: { graph.runtime.info($0.relationship.destination).root }
     )
     .sortedByKey {
       var missing = Set(group.map(\.partner))
       try graph.connection().rows(of: entity, keys: missing.sorted()) { missing.remove($0.key) }
       for reference in group where missing.contains(reference.partner) {
-        let partner = graph.runtime.entities[reference.relationship.destination]
+        let partner = graph.runtime.info(reference.relationship.destination)
         rules.fail(
           reference.object, reference.relationship.name, .deletedPartner,
           "leads to an object that another writer has deleted",
@@ -311,7 +311,7 @@ extension ObjectGraph {
     guard var conflict = error as? SaveConflict else { return error }
     for place in conflict.rows.indices {
       let entity = conflict.rows[place].entity
-      if runtime.entities.indices.contains(entity) { conflict.rows[place].entityName = runtime.entities[entity].name }
+      if runtime.entities.indices.contains(entity) { conflict.rows[place].entityName = runtime.info(entity).name }
     }
     return conflict
   }

@@ -84,7 +84,7 @@ struct UniqueConflictFinder {
   }
 
   private mutating func contenders(of entity: Int) -> [Contenders] {
-    graph.runtime.entities[entity].entity.uniqueKeys.map { key in
+    graph.runtime.info(entity).entity.uniqueKeys.map { key in
       if let known = contenders.first(where: { $0.key == key }) { return known }
       let made = Contenders(key)
       contenders.append(made)
@@ -235,7 +235,7 @@ struct UniqueKeyMerge {
     guard survivor !== object else { return }
     let yields = policy == .storeTrump || policy == .rollback
     guard policy != .error, isNew ? type(of: object) == type(of: survivor) : yields else {
-      let entity = graph.runtime.entities[key.entity].entity
+      let entity = graph.runtime.info(key.entity).entity
       let names = key.properties.map { entity.properties[$0].name }
       rules.fail(
         object, names.joined(separator: ", "), .unique,
@@ -288,7 +288,7 @@ struct UniqueKeyMerge {
     var place = unions.startIndex
     while place < unions.endIndex {
       let entity = type(of: unions[place].object)._entity
-      let info = graph.runtime.entities[entity]
+      let info = graph.runtime.info(entity)
       while place < unions.endIndex, type(of: unions[place].object)._entity == entity {
         try body(unions[place], info)
         place += 1

@@ -87,7 +87,7 @@ extension ObjectRules {
     try connection.rows(of: relationship.destination, keys: keys.sorted()) { entities[$0.key] = $0.entity }
     blockers.first = keys.compactMap { key in
       entities[key].flatMap { entity in
-        graph.runtime.entities.indices.contains(entity) ? AnyObjectID(key, graph.runtime.entities[entity]) : nil
+        graph.runtime.entities.indices.contains(entity) ? AnyObjectID(key, graph.runtime.info(entity)) : nil
       }
     }
     return blockers
