@@ -60,7 +60,7 @@ import TrellisTestSupport
     arguments: [2, 31, 32, 33, 64, 65, 96, 97, 100], [false, true])
   func uniqueness(_ place: Int, _ isStored: Bool) throws {
     if isStored { try store.insert("EmotionDiary", try diaries(500...500, ["id": id(place)])) }
-    var records = try diaries(1...100)
+    let records = try diaries(1...100)
     if !isStored { records[place - 1].values[0] = id(1) }
     let error = try #require(throws: StoreError.self) { try store.insert("EmotionDiary", records) }
     #expect(error.code == .notUnique && error.entity == "EmotionDiary" && error.properties == ["id"])
