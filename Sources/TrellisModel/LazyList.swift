@@ -31,7 +31,7 @@ public struct LazyList<Element: AnyObject & Sendable>: RandomAccessCollection, S
 extension LazyList {
   /// A view of the elements that are made, without a reference to the list: a look at it retains nothing.
   ///
-  /// Whoever keeps a view keeps its list, too.
+  /// A view is valid as long as its list.
   @frozen @_spi(Generated) public struct MadeElements: @unchecked Sendable {
     // `@unchecked` is sound because the pointer never changes, and the slots behind it are atomic.
     @usableFromInline let slots: UnsafeMutablePointer<Atomic<Int>>
