@@ -30,17 +30,12 @@ extension SQLiteConnection {
     let statement = try statement(.insert, group.entity, UInt64(rows)) {
       layout.insertStatement(group.entity, rows: rows)
     }
-    var inserted = 0
-    while group.records.count - inserted >= rows {
-      let isWritten = try writeRows(statement, entity: group.entity, values: count, rows: rows) { number, row in
-        let record = group.records[inserted + number]
-        row.integer(record.storedKey)
-        record.writeRow(to: row)
-      }
-      guard isWritten else { break }
-      inserted += rows
+    return try writeRows(statement, entity: group.entity, values: count, rows: rows, of: group.records.count) {
+      number, row in
+      let record = group.records[number]
+      row.integer(record.storedKey)
+      record.writeRow(to: row)
     }
-    return inserted
   }
 
   private static let noKey = StoreError(
@@ -57,39 +52,39 @@ extension SQLiteConnection {
     let table = layout.model.joinTables[pairs.table]
     guard rows > 1, history == nil, !setup.hasTriggers(on: SQLName.quoted(table.name)) else { return 0 }
     let statement = try statement(.insertPair, pairs.table, UInt64(rows)) { texts.insert(rows: rows) }
-    var inserted = 0
-    while pairs.added.count - inserted >= rows {
-      let isWritten = try writeRows(statement, entity: table.first.entity, values: count, rows: rows) { number, row in
-        let pair = pairs.added[inserted + number]
-        Self.writeKeys(pair, to: row)
-        Self.writePlaces(pair, texts, to: row)
-      }
-      guard isWritten else { break }
-      inserted += rows
+    return try writeRows(statement, entity: table.first.entity, values: count, rows: rows, of: pairs.added.count) {
+      number, row in
+      let pair = pairs.added[number]
+      Self.writeKeys(pair, to: row)
+      Self.writePlaces(pair, texts, to: row)
     }
-    return inserted
   }
 
   // MARK: Several rows
 
-  /// Binds and runs one statement for several rows.
+  /// Binds and runs one statement for several rows, again and again, as long as there are as many and all of their values
+  /// can be bound. The statement for one row reports a value that cannot.
   ///
-  /// - Returns: false if a value cannot be bound, which the statement for one row reports.
+  /// - Returns: the number of written rows.
   private func writeRows(
-    _ statement: Statement, entity: Int, values count: Int32, rows: Int,
+    _ statement: Statement, entity: Int, values count: Int32, rows: Int, of all: Int,
     _ body: (_ number: Int, SQLiteRowWriter) -> Void
-  ) throws(StoreError) -> Bool {
-    writer.begin(statement.pointer)
-    for number in 0..<rows {
-      let expected = writer.index + count
-      body(number, writer)
-      if writer.problem != nil || writer.index != expected { return false }
+  ) throws(StoreError) -> Int {
+    var written = 0
+    while all - written >= rows {
+      writer.begin(statement.pointer)
+      for number in written..<written + rows {
+        let expected = writer.index + count
+        body(number, writer)
+        if writer.problem != nil || writer.index != expected { return written }
+      }
+      database.statistics.run += 1
+      let code = trellis_sqlite3_step(statement.pointer)
+      _ = trellis_sqlite3_reset(statement.pointer)
+      if code != TRELLIS_SQLITE_DONE { throw violation(code, entity) }
+      written += rows
     }
-    database.statistics.run += 1
-    let code = trellis_sqlite3_step(statement.pointer)
-    _ = trellis_sqlite3_reset(statement.pointer)
-    if code != TRELLIS_SQLITE_DONE { throw violation(code, entity) }
-    return true
+    return written
   }
 }
 
