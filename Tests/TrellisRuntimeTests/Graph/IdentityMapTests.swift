@@ -41,6 +41,35 @@ import TrellisTestSupport
     #expect(seen == reference.count)
   }
 
+  @Test("what is referenced elsewhere, or is not to be dropped, stays", arguments: patterns.indices)
+  func unreferenced(pattern: Int) throws {
+    let seed = TestSettings.seed()
+    var generator = SeededGenerator(seed: seed)
+    // Objects of a context are referenced by it, so these belong to none any more.
+    var map = IdentityMap()
+    var (held, kept, all): ([Int64: ManagedObject], Set<Int64>, Set<Int64>) = ([:], [], [])
+    for _ in 0..<2_000 {
+      let key = Self.patterns[pattern](Int64.random(in: 0..<3_000, using: &generator))
+      let object = try unregisteredNode()
+      map.insert(object, for: key)
+      (held[key], _) = (nil, kept.remove(key))
+      all.insert(key)
+      switch Int.random(in: 0..<3, using: &generator) {
+      case 0: held[key] = object
+      case 1: kept.insert(key)
+      default: break
+      }
+    }
+    let keptObjects = Set(kept.compactMap { key in map[key].map { ObjectIdentifier($0) } })
+    let removed = map.removeUnreferenced { !keptObjects.contains(ObjectIdentifier($0)) }
+    let left = kept.union(held.keys)
+    #expect(removed == all.count - left.count && map.count == left.count, "seed \(seed)")
+    for key in all { #expect(map.contains(key) == left.contains(key), "seed \(seed), key \(key)") }
+    for (key, object) in held { #expect(map[key] === object, "seed \(seed), key \(key)") }
+    #expect(map.removeUnreferenced { _ in true } == kept.count, "seed \(seed)")
+    #expect(map.count == held.count, "seed \(seed)")
+  }
+
   @Test("keys that no object has are no trouble")
   func edges() throws {
     let object = Node(in: try makeContext())
@@ -52,5 +81,11 @@ import TrellisTestSupport
     map.remove(-1)
     map.removeAll()
     #expect(map.count == 0 && map[1] == nil)
+  }
+
+  /// An object that nothing but the caller references: its context is gone.
+  private func unregisteredNode() throws -> ManagedObject {
+    let context = try makeContext()
+    return Node(in: context)
   }
 }
