@@ -65,8 +65,13 @@ extension TrellisBench {
   /// The ten largest of many groups.
   func groupLargest(_ store: TrellisStore) throws -> Work {
     {
-      let groups = try store.newContext().grouped(Track.all, by: { $0.album }) { ($0.count, $0.seconds.sum) }
-      let largest = groups.filter { $0.value.0 > 1 }.sorted { $0.value.1 > $1.value.1 }.prefix(10)
+      let largest = try store.newContext().grouped(Track.all, by: { $0.album }, limit: 10) {
+        ($0.count, $0.seconds.sum)
+      } having: {
+        $0.count > 1
+      } sorted: {
+        $0.seconds.sum.descending
+      }
       return orderedSum(largest.map { Int($0.value.0) &+ Int($0.value.1) })
     }
   }
