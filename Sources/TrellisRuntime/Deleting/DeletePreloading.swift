@@ -38,7 +38,10 @@ extension ObjectGraph {
     of objects: [ManagedObject], _ relationship: Relationship, _ need: PartnerNeed
   ) throws {
     let unloaded = objects.filter { !list(of: $0, relationship).isLoaded }
-    guard need == .objects else { return try loadKeys(of: unloaded, relationship) }
+    guard need == .objects else {
+      try loadKeys(of: unloaded, relationship)
+      return
+    }
     if !unloaded.isEmpty { try loadMembers(of: unloaded, relationship, goingOn: true) }
     var members: [Int64] = []
     for object in objects { members += list(of: object, relationship).keys }

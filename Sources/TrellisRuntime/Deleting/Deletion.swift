@@ -39,7 +39,8 @@ extension ObjectGraph {
   func carryOut(_ deletion: Deletion, into closure: inout DeletedClosure) throws {
     let holders = recorder == nil ? [] : try loadToRestore(deletion.victims)
     // The loads may have found that another context has deleted a victim.
-    let victims = deletion.victims.filter(\.isAlive)
+    let isAnyGone = deletion.victims.contains { !$0.isAlive }
+    let victims = isAnyGone ? deletion.victims.filter(\.isAlive) : deletion.victims
     closure.add(victims)
     closure.cascades += deletion.cascades
     for victim in victims { try unlinkPartners(victim, noting: &closure) }
@@ -56,8 +57,8 @@ extension ObjectGraph {
       if relationship.isOwnInverse && !backlog.contestedHalves.isEmpty {
         releaseContestedHalf(of: victim, relationship)
       }
-      for key in presentPartners(of: victim, relationship) where !closure.keys.contains(key) {
-        guard let partner = map[key], partner.isAlive else { continue }
+      try forEachPresentPartner(of: victim, relationship) { key in
+        guard !closure.keys.contains(key), let partner = map[key], partner.isAlive else { return }
         try prepareRecording(victim, relationship, key)
         closure.note(link(partner, inverse, victim._key))
         unlink(partner, inverse, victim._key)
@@ -102,11 +103,11 @@ struct Deletion {
   /// The cascades that are left to the store.
   private(set) var cascades: [PendingCascade] = []
   /// The keys of objects that are not to be collected: the victims, and those that are spared.
-  private var seen: Set<Int64> = []
+  private var seen = KeySet()
   /// The keys that this delete has added to ``ObjectGraph/leaving``.
   private(set) var leaving: [Int64] = []
 
-  init(sparing spared: Set<Int64> = []) { seen = spared }
+  init(sparing spared: Set<Int64> = []) { seen = KeySet(spared) }
 
   /// Collects the members of cascades that were left to the store until now.
   mutating func collect(membersOf cascades: [PendingCascade], in graph: ObjectGraph) throws {
@@ -135,12 +136,12 @@ struct Deletion {
 
   /// Collects objects without anything that their delete would cascade to.
   mutating func collectOnly(_ objects: [ManagedObject]) {
-    for object in objects where seen.insert(object._key).inserted { victims.append(object) }
+    for object in objects where seen.insert(object._key) { victims.append(object) }
   }
 
   mutating func collect(_ objects: [ManagedObject], in graph: ObjectGraph) throws {
     var level: [ManagedObject] = []
-    for object in objects where seen.insert(object._key).inserted { level.append(object) }
+    for object in objects where seen.insert(object._key) { level.append(object) }
     while !level.isEmpty {
       if callsHooks && graph.runtime.hooks.contains(.willDelete) {
         // Objects that an outer delete is about to delete are left to that delete.
@@ -170,14 +171,15 @@ struct Deletion {
     for (entity, objects) in level.groupedByEntity {
       for relationship in graph.runtime.info(entity).allRelationships {
         if let members = try leaveToStore(relationship, of: objects, in: graph) {
-          for member in members where seen.insert(member._key).inserted { next.append(member) }
+          for member in members where seen.insert(member._key) { next.append(member) }
           continue
         }
         guard try loadIfNeeded(relationship, of: objects, in: graph) else { continue }
         guard relationship.deleteAction == .deletePartners else { continue }
         for object in objects {
-          for key in graph.presentPartners(of: object, relationship) where seen.insert(key).inserted {
-            if let partner = graph.map[key], partner.phase != .deleted { next.append(partner) }
+          graph.forEachPresentPartner(of: object, relationship) { key in
+            guard seen.insert(key), let partner = graph.map[key], partner.phase != .deleted else { return }
+            next.append(partner)
           }
         }
       }

@@ -64,6 +64,7 @@ extension ObjectGraph {
 
   /// The one-way relationships that lead to the entities of these objects.
   func oneWayReferences(to victims: [ManagedObject]) -> [Relationship] {
+    guard runtime.hasOneWayReferences else { return [] }
     var found: [Relationship] = []
     let targets = victims.filter { !info(of: $0).oneWayReferences.isEmpty }
     for entity in Set(targets.map { type(of: $0)._entity }).sorted() {

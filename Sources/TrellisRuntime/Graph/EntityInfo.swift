@@ -148,6 +148,8 @@ final class RuntimeModel: Sendable {
   let needsStoreChecks: Bool
   /// Whether any entity has a one-to-one relationship that is its own inverse.
   let hasCouples: Bool
+  /// Whether any relationship is one-way.
+  let hasOneWayReferences: Bool
   /// The cascades that stores can perform, by entity number.
   private let storeCascades: LazyList<StoreCascades>
   /// The classes by entity number, for the creation of objects from rows.
@@ -164,6 +166,7 @@ final class RuntimeModel: Sendable {
     hooks = HookSet(ofEntities: model.description.entities.indices, in: model)
     let oneWay = model.oneWayReferences
     let entities = LazyList(count: types.count) { Self.info($0, types[$0], oneWay, in: model) }
+    hasOneWayReferences = !oneWay.isEmpty
     self.entities = entities
     madeEntities = LazyList.MadeElements(of: entities)
     storeCascades = LazyList(count: types.count) { StoreCascades(entities[$0], in: entities) }

@@ -185,6 +185,20 @@ extension ObjectGraph {
     return known > 0 ? [known] : []
   }
 
+  /// Calls a function with the key of each partner that is in memory, without reading the store. The function may
+  /// change the relationship.
+  func forEachPresentPartner(
+    of object: ManagedObject, _ relationship: Relationship, _ body: (Int64) throws -> Void
+  ) rethrows {
+    if relationship.isToMany {
+      guard let keys = object.list(of: relationship.property)?.keys else { return }
+      for key in keys { try body(key) }
+    } else {
+      let known = knownReference(of: object, relationship)
+      if known > 0 { try body(known) }
+    }
+  }
+
   /// The list of a to-many, created if there is none. The list of a new object is complete from the start.
   func list(of object: ManagedObject, _ relationship: Relationship) -> MemberList {
     if let list = object.list(of: relationship.property) {

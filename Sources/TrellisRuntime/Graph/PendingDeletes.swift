@@ -25,7 +25,7 @@ struct DeletedClosure {
   }
 
   private(set) var victims: [Victim] = []
-  private(set) var keys: Set<Int64> = []
+  private(set) var keys = KeySet()
   private(set) var links: [Link] = []
   /// The cascades that the store carries out with this delete.
   var cascades: [PendingCascade] = []
@@ -36,9 +36,12 @@ struct DeletedClosure {
 
   /// Adds objects that are about to be deleted.
   mutating func add(_ objects: [ManagedObject]) {
-    keys.reserveCapacity(keys.count + objects.count)
-    for object in objects { keys.insert(object._key) }
-    victims += objects.map { Victim(object: $0, wasInserted: $0.phase == .inserted) }
+    keys.reserve(objects.count)
+    victims.reserveCapacity(victims.count + objects.count)
+    for object in objects {
+      _ = keys.insert(object._key)
+      victims.append(Victim(object: object, wasInserted: object.phase == .inserted))
+    }
   }
 
   /// Notes that a partner is about to be unlinked from a victim.
@@ -136,7 +139,7 @@ struct PendingDeletes {
   }
 
   /// The links to victims that were noted late.
-  func lateLinks(to victims: Set<Int64>) -> [DeletedClosure.Link] {
+  func lateLinks(to victims: KeySet) -> [DeletedClosure.Link] {
     late.isEmpty ? [] : victims.flatMap { late[$0] ?? [] }.filter(\.isCurrent)
   }
 

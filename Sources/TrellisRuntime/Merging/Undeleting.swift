@@ -31,7 +31,7 @@ extension ObjectGraph {
       try partFromDeleted(victim.object, except: restored)
     }
     for victim in closure.victims where victim.object.isAlive { showToDeleted(victim.object) }
-    try relinkLate(closure.keys)
+    try relinkLate(Set(closure.keys))
     for link in closure.links.reversed() { try relink(link) }
     // Only now both ends can tell whether a pair is still an unsaved change.
     for link in closure.links where link.relationship.isJoined && stale.contains(link.victim) {

@@ -9,7 +9,9 @@ extension SavePlan {
     var changes = PairChanges(graph)
     for object in owners { changes.add(object) }
     // Pairs that were removed before the delete are written as well, because they must not deny the delete.
-    for object in deleted where !graph.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
+    if graph.runtime.needsStoreChecks {
+      for object in deleted where !graph.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
+    }
     for (id, list) in graph.pending.deferredLists.lists {
       changes.add(list, owner: id.owner, entity: id.entity, property: id.property)
     }

@@ -80,7 +80,7 @@ final class SavePlan {
 
   /// Collects the references of one-way relationships to deleted objects. They become nil in all rows.
   private func collectClearedReferences(_ graph: ObjectGraph) {
-    if deleted.isEmpty { return }
+    if deleted.isEmpty || !graph.runtime.hasOneWayReferences { return }
     var targets: [RelationshipNumber: [Int64]] = [:]
     for object in deleted {
       for reference in graph.info(of: object).oneWayReferences where reference.relationship.isColumn {
