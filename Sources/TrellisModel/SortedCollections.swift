@@ -76,6 +76,54 @@ extension Array where Element: Comparable {
   }
 }
 
+extension Array where Element == Int64 {
+  /// The numbers in ascending order, each of them once.
+  ///
+  /// Many keys that leave few gaps are marked in a map of bits, which is read in order.
+  ///
+  /// - Complexity: linear in the number of elements if they ascend, or if one in 64 of the numbers between the least and
+  ///   the greatest is among them; n log n otherwise.
+  package var sortedWithoutRepeats: [Int64] {
+    if isAscending { return self }
+    guard count >= Self.leastMarked, let (least, places) = span, places / 64 < count else {
+      var result: [Int64] = []
+      result.reserveCapacity(count)
+      for element in sorted() where result.last != element { result.append(element) }
+      return result
+    }
+    var marks = [UInt64](repeating: 0, count: places / 64 + 1)
+    for element in self {
+      let place = Int(element - least)
+      marks[place >> 6] |= 1 &<< UInt64(place & 63)
+    }
+    var result: [Int64] = []
+    result.reserveCapacity(count)
+    for (number, word) in marks.enumerated() {
+      var left = word
+      while left != 0 {
+        result.append(least + Int64(number << 6 + left.trailingZeroBitCount))
+        left &= left - 1
+      }
+    }
+    return result
+  }
+
+  /// Below this number of elements, a sort costs as little.
+  private static var leastMarked: Int { 64 }
+
+  /// The least element, and how far the greatest is from it. Nil if there is no element, or if that is beyond the numbers.
+  private var span: (least: Int64, places: Int)? {
+    guard var least = first else { return nil }
+    var greatest = least
+    for element in self {
+      if element < least { least = element }
+      if element > greatest { greatest = element }
+    }
+    let (places, isBeyond) = greatest.subtractingReportingOverflow(least)
+    return isBeyond ? nil : Int(exactly: places).map { (least, $0) }
+  }
+}
+
 extension Dictionary where Key: Comparable {
   /// The pairs in the order of their keys, so that the same dictionary always gives the same order.
   ///

@@ -13,8 +13,11 @@ extension ObjectGraph {
   /// - Complexity: linear in the number of objects and relationships.
   func agreeLinks(around objects: some Sequence<ManagedObject>) {
     var seen: Set<Int64> = []
+    // Looked up once for each run of objects of one entity.
+    var (entity, relationships): (Int, [Relationship]) = (-1, [])
     for object in objects where object.isAlive {
-      let relationships = info(of: object).toOnes
+      let number = type(of: object)._entity
+      if number != entity { (entity, relationships) = (number, runtime.info(number).toOnes) }
       if relationships.isEmpty || !seen.insert(object._key).inserted { continue }
       for relationship in relationships {
         guard let inverse = runtime.inverse(of: relationship) else { continue }

@@ -8,8 +8,6 @@ final class MemberList {
   // Only the methods below access the fields, and none calls other code while it does: accesses cannot overlap, so they
   // are not checked.
 
-  /// Whether ``keys`` are all members. If not, they are the added members, and ``removed`` the removed ones.
-  @exclusivity(unchecked) private(set) var isLoaded: Bool
   @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
   /// The members in the store, kept from the first change of a loaded list until it is saved.
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
@@ -50,19 +48,25 @@ final class MemberList {
 
   private static let smallCount = 32
 
-  /// The number of the to-many among the owner's properties.
-  let property: Int
+  // The small fields come last and fill one word, since many objects have a list.
+
+  private let propertyNumber: Int32
   private let isOrdered: Bool
+  /// Whether ``keys`` are all members. If not, they are the added members, and ``removed`` the removed ones.
+  @exclusivity(unchecked) private(set) var isLoaded: Bool
+
+  /// The number of the to-many among the owner's properties.
+  var property: Int { Int(propertyNumber) }
 
   init(_ relationship: Relationship, isLoaded: Bool) {
     self.isLoaded = isLoaded
-    property = relationship.property
+    propertyNumber = Int32(truncatingIfNeeded: relationship.property)
     isOrdered = relationship.isOrdered
   }
 
   private init(_ other: MemberList) {
     isLoaded = other.isLoaded
-    property = other.property
+    propertyNumber = other.propertyNumber
     isOrdered = other.isOrdered
   }
 

@@ -51,7 +51,8 @@ extension ManagedObject {
     }
     set {
       switch notes {
-      case .none, .committed: notes = newValue.map(ObjectNotes.committed) ?? .none
+      case .none, .committed:
+        if let newValue { notes = .committed(newValue) } else { notes = .none }
       case .list: if newValue != nil { needExtras().committed = newValue }
       case .several(let extras): extras.committed = newValue
       }

@@ -197,28 +197,28 @@ extension ObjectGraph {
   /// Loads the keys of the members of many owners, and then the rows that are not in memory, so that a row is read once
   /// however many owners it has, and in the order of the table.
   private func loadKeysFirst(of owners: [ManagedObject], _ relationship: Relationship) throws {
-    try loadKeys(of: owners, relationship)
-    var missing: [Int64] = []
-    for owner in owners {
-      for key in list(of: owner, relationship).keys where !map.contains(key) { missing.append(key) }
-    }
+    let missing = try loadKeys(of: owners, relationship)
     guard !missing.isEmpty else { return }
     try loadObjects(
       missing.sortedWithoutRepeats, entity: relationship.destination, cameBy: owners.first.map { ($0, relationship) })
   }
 
   /// Loads the keys of the members of several owners, without their rows.
-  func loadKeys(of owners: [ManagedObject], _ relationship: Relationship) throws {
-    guard !owners.isEmpty else { return }
+  ///
+  /// - Returns: the keys of members in the store that are not in memory, as often as they are members.
+  @discardableResult func loadKeys(of owners: [ManagedObject], _ relationship: Relationship) throws -> [Int64] {
+    guard !owners.isEmpty else { return [] }
+    var missing: [Int64] = []
     var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
     try connection(reading: relationship.destination).memberKeys(
       of: relationship.number, owners: owners.map(\._key)
     ) { owner, key, place in
       let member = map[key]
-      if let member { refreshPlace(of: member, relationship, place) }
+      if let member { refreshPlace(of: member, relationship, place) } else { missing.append(key) }
       loading.add(key, member, to: owner)
     }
     finish(loading, owners)
+    return missing
   }
 
   /// The position among the members is not part of a row's version, so a row in memory may have an older position.

@@ -14,7 +14,8 @@ extension ObjectGraph {
     var reverter = ChangeReverter(self, isExact: isExact)
     for change in changes.changes.reversed() { try reverter.revert(change, of: changes) }
     try reverter.finish(withdrawing: changes.inserted)
-    let touched = changes.touched + reverter.corrected
+    var touched = changes.touched
+    touched += reverter.corrected
     if !isExact {
       agreeLinks(around: touched)
       forgetUnconfirmed(changes.members)

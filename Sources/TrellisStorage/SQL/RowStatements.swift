@@ -261,7 +261,16 @@ package struct MemberStatements {
       + "SELECT w.level, \(table.selection("t")) FROM w CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = w.node"
   }
 
-  /// Selects the owner, the member's key and its position.
+  /// Whether the members have positions.
+  package var hasPlaces: Bool {
+    switch source {
+    case .reference: false
+    case .members(_, let order, _): order != nil
+    case .pairs(let join, let isFirst): orderColumn(join, isFirst) != nil
+    }
+  }
+
+  /// Selects the owner, the member's key and its position, which is 0 if the members have none.
   package var keys: String {
     switch source {
     case .reference(let owner, let column):

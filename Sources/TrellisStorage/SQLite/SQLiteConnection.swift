@@ -503,13 +503,14 @@ extension SQLiteConnection {
   ) throws {
     guard !owners.isEmpty else { return }
     let texts = try memberStatements(relationship)
+    let hasPlaces = texts.hasPlaces
     let statement = try memberStatement(.memberKeys, relationship) { texts.keys }
     try withKeys(prepared(owners), statement) {
       try run(statement) { pointer in
         while try database.step(pointer, doing: "read members") {
           try body(
             trellis_sqlite3_column_int64(pointer, 0), trellis_sqlite3_column_int64(pointer, 1),
-            trellis_sqlite3_column_int64(pointer, 2))
+            hasPlaces ? trellis_sqlite3_column_int64(pointer, 2) : 0)
         }
       }
     }
