@@ -45,10 +45,13 @@ extension Array where Element: Comparable {
   /// The elements in ascending order, each of them once.
   ///
   /// - Complexity: n log n in the number of elements.
-  @inlinable package var sortedWithoutRepeats: [Element] {
+  @inlinable package var sortedWithoutRepeats: [Element] { sorted().withoutRepeats }
+
+  /// The elements of a sorted array, each of them once.
+  @inlinable package var withoutRepeats: [Element] {
     var result: [Element] = []
     result.reserveCapacity(count)
-    for element in sorted() where result.last != element { result.append(element) }
+    for element in self where result.last != element { result.append(element) }
     return result
   }
 
@@ -86,10 +89,7 @@ extension Array where Element == Int64 {
   package var sortedWithoutRepeats: [Int64] {
     if isAscending { return self }
     guard count >= Self.leastMarked, let (least, places) = span, places / 64 < count else {
-      var result: [Int64] = []
-      result.reserveCapacity(count)
-      for element in sorted() where result.last != element { result.append(element) }
-      return result
+      return sorted().withoutRepeats
     }
     var marks = [UInt64](repeating: 0, count: places / 64 + 1)
     for element in self {

@@ -31,7 +31,8 @@ struct KeySet: Sequence {
       if few.isEmpty { few.reserveCapacity(Self.greatestFew) }
       few.append(key)
     } else {
-      many = Set(few)
+      // The reserved space stays.
+      many.formUnion(few)
       many.insert(key)
       few = []
     }

@@ -589,21 +589,7 @@ extension SQLiteConnection {
 
   /// The owners sorted, so that searches go through the file in one direction, and without duplicates, so that no
   /// member is returned twice.
-  func prepared(_ owners: [Int64]) -> [Int64] {
-    var owners = owners
-    owners.sortIfNeeded()
-    for index in owners.indices.dropFirst() where owners[index - 1] == owners[index] { return owners.withoutRepeats }
-    return owners
-  }
-}
-
-extension [Int64] {
-  /// Sorted keys without duplicates.
-  fileprivate var withoutRepeats: [Int64] {
-    var result: [Int64] = []
-    for key in self where result.last != key { result.append(key) }
-    return result
-  }
+  func prepared(_ owners: [Int64]) -> [Int64] { owners.sortedWithoutRepeats }
 }
 
 // MARK: - Place
