@@ -68,7 +68,8 @@ enum RowStructEmitter {
   private static func emitReading(_ fields: [Field], to writer: inout CodeWriter) {
     for field in fields {
       guard let column = field.column else { continue }
-      writer.line("\(field.name.member(besides: "row")) = .read(row, \(column))")
+      let value = field.isReference ? ".init(optional: row.reference(\(column)))" : ".read(row, \(column))"
+      writer.line("\(field.name.member(besides: "row")) = \(value)")
     }
   }
 }

@@ -110,10 +110,26 @@ extension ModelEnum {
 
 /// The raw value of an unknown case. Only the runtime creates it, from a stored value.
 public struct UnknownRawValue<RawValue: AttributeValue>: Hashable, Sendable {
-  /// The stored value.
-  public let rawValue: RawValue
+  /// The value is in an object of its own, so that an enum takes one word in each row instead of two: unknown values
+  /// are rare, and enums are common.
+  @usableFromInline final class Box: Sendable {
+    @usableFromInline let rawValue: RawValue
 
-  @_spi(Generated) @inlinable public init(_ rawValue: RawValue) { self.rawValue = rawValue }
+    @usableFromInline init(_ rawValue: RawValue) { self.rawValue = rawValue }
+  }
+
+  @usableFromInline let box: Box
+
+  @_spi(Generated) @inlinable public init(_ rawValue: RawValue) { box = Box(rawValue) }
+
+  /// The stored value.
+  @inlinable public var rawValue: RawValue { box.rawValue }
+
+  /// Whether the stored values are equal.
+  public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
+
+  /// Hashes the stored value.
+  public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 }
 
 // MARK: - Predicate argument

@@ -52,6 +52,8 @@ open class RowReader {
   open func isNull(_ column: Int) -> Bool { true }
   /// The integer of a column. 0 and a ``problem`` if the column holds none.
   open func integer(_ column: Int) -> Int64 { 0 }
+  /// The key in a column of references; 0 for null.
+  open func reference(_ column: Int) -> Int64 { isNull(column) ? 0 : integer(column) }
   /// The real of a column. 0 and a ``problem`` if the column holds none.
   open func real(_ column: Int) -> Double { 0 }
   /// The text of a column. Empty, with a ``problem``, if the column holds none.

@@ -83,6 +83,9 @@ final class SQLiteRowReader: RowReader {
     return value
   }
 
+  // SQLite itself reads null as 0.
+  override func reference(_ column: Int) -> Int64 { trellis_sqlite3_column_int64(statement, place(column)) }
+
   override func real(_ column: Int) -> Double {
     let value = trellis_sqlite3_column_double(statement, place(column))
     if value == 0 { reportIfNull(column) }

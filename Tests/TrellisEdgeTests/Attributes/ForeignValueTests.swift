@@ -44,6 +44,13 @@ import TrellisTestSupport
     if case .unknown = sample.kept { #expect(text != "one" && text != "two") }
   }
 
+  @Test("unknown cases are equal if their raw values are, and an enum takes one word")
+  func equality() throws {
+    #expect(MemoryLayout<Kept>.size == MemoryLayout<Int>.size)
+    let cases = try ["three", "three", "four"].map { try #require(Kept(stored: $0)) }
+    #expect(cases[0] == cases[1] && cases[0] != cases[2] && Set(cases).count == 2)
+  }
+
   @Test("an unknown case is an error, itself or the default, as the model says", arguments: StoreKind.inPlace)
   func unknownCases(kind: StoreKind) throws {
     let place = try Place(kind)

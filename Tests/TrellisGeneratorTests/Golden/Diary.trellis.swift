@@ -465,7 +465,7 @@ nonisolated extension DiaryImage.Snapshot: TrellisRuntime.EntitySnapshot, Trelli
     objectID = .init(row.key)
     imagePath = .read(row, 0)
     data = .read(row, 1)
-    diary = .read(row, 2)
+    diary = .init(optional: row.reference(2))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {

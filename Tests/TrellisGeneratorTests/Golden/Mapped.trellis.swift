@@ -224,7 +224,7 @@ nonisolated extension Creature.Snapshot: TrellisRuntime.EntitySnapshot, TrellisR
     page = .read(row, 2)
     note = .read(row, 3)
     name = .read(row, 4)
-    next = .read(row, 5)
+    next = .init(optional: row.reference(5))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
@@ -352,7 +352,7 @@ nonisolated extension Worm.Snapshot: TrellisRuntime.EntitySnapshot {
     page = .read(row, 2)
     note = .read(row, 3)
     name = .read(row, 4)
-    next = .read(row, 5)
+    next = .init(optional: row.reference(5))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {

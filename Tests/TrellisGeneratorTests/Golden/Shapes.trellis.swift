@@ -551,13 +551,13 @@ nonisolated extension Event.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     inherited = .read(row, 11)
     properties = .read(row, 12)
     old = .read(row, 13)
-    twin = .read(row, 14)
-    next = .read(row, 15)
-    `default` = .read(row, 16)
-    child = .read(row, 17)
-    place = .read(row, 18)
-    oneWay = .read(row, 19)
-    needed = .read(row, 20)
+    twin = .init(optional: row.reference(14))
+    next = .init(optional: row.reference(15))
+    `default` = .init(optional: row.reference(16))
+    child = .init(optional: row.reference(17))
+    place = .init(optional: row.reference(18))
+    oneWay = .init(optional: row.reference(19))
+    needed = .init(optional: row.reference(20))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
@@ -740,7 +740,7 @@ nonisolated extension Data: TrellisRuntime.FetchableObject {
 nonisolated extension Data.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
   @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
     objectID = .init(row.key)
-    passport = .read(row, 0)
+    passport = .init(optional: row.reference(0))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {

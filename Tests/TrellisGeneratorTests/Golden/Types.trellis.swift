@@ -762,7 +762,7 @@ nonisolated extension Migrated.Snapshot: TrellisRuntime.EntitySnapshot, TrellisR
     code = .read(row, 3)
     level = .read(row, 4)
     words = .read(row, 5)
-    next = .read(row, 6)
+    next = .init(optional: row.reference(6))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {

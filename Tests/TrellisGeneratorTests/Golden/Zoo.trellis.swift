@@ -209,11 +209,11 @@ nonisolated extension Puppy.Snapshot: TrellisRuntime.EntitySnapshot {
     name = .read(row, 0)
     legs = .read(row, 1)
     born = .read(row, 2)
-    keeper = .read(row, 3)
-    cage = .read(row, 4)
+    keeper = .init(optional: row.reference(3))
+    cage = .init(optional: row.reference(4))
     breed = .read(row, 7)
-    master = .read(row, 8)
-    rival = .read(row, 9)
+    master = .init(optional: row.reference(8))
+    rival = .init(optional: row.reference(9))
     weeks = .read(row, 11)
   }
 
@@ -589,8 +589,8 @@ nonisolated extension Animal.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRun
     name = .read(row, 0)
     legs = .read(row, 1)
     born = .read(row, 2)
-    keeper = .read(row, 3)
-    cage = .read(row, 4)
+    keeper = .init(optional: row.reference(3))
+    cage = .init(optional: row.reference(4))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
@@ -903,11 +903,11 @@ nonisolated extension Dog.Snapshot: TrellisRuntime.EntitySnapshot {
     name = .read(row, 0)
     legs = .read(row, 1)
     born = .read(row, 2)
-    keeper = .read(row, 3)
-    cage = .read(row, 4)
+    keeper = .init(optional: row.reference(3))
+    cage = .init(optional: row.reference(4))
     breed = .read(row, 7)
-    master = .read(row, 8)
-    rival = .read(row, 9)
+    master = .init(optional: row.reference(8))
+    rival = .init(optional: row.reference(9))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
@@ -926,8 +926,8 @@ nonisolated extension Dog.Snapshot: TrellisRuntime.EntitySnapshot {
 nonisolated extension Dog._Fields: TrellisRuntime.StoredFields {
   init(_ row: borrowing TrellisStorage.RowReader) {
     breed = .read(row, 7)
-    master = .read(row, 8)
-    rival = .read(row, 9)
+    master = .init(optional: row.reference(8))
+    rival = .init(optional: row.reference(9))
   }
 
   @inline(__always) func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -1175,8 +1175,8 @@ nonisolated extension Cat.Snapshot: TrellisRuntime.EntitySnapshot {
     name = .read(row, 0)
     legs = .read(row, 1)
     born = .read(row, 2)
-    keeper = .read(row, 3)
-    cage = .read(row, 4)
+    keeper = .init(optional: row.reference(3))
+    cage = .init(optional: row.reference(4))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
@@ -1368,8 +1368,8 @@ nonisolated extension Siamese.Snapshot: TrellisRuntime.EntitySnapshot {
     name = .read(row, 0)
     legs = .read(row, 1)
     born = .read(row, 2)
-    keeper = .read(row, 3)
-    cage = .read(row, 4)
+    keeper = .init(optional: row.reference(3))
+    cage = .init(optional: row.reference(4))
   }
 
   @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
@@ -1537,11 +1537,11 @@ nonisolated extension Newborn.Snapshot: TrellisRuntime.EntitySnapshot {
     name = .read(row, 0)
     legs = .read(row, 1)
     born = .read(row, 2)
-    keeper = .read(row, 3)
-    cage = .read(row, 4)
+    keeper = .init(optional: row.reference(3))
+    cage = .init(optional: row.reference(4))
     breed = .read(row, 7)
-    master = .read(row, 8)
-    rival = .read(row, 9)
+    master = .init(optional: row.reference(8))
+    rival = .init(optional: row.reference(9))
     weeks = .read(row, 11)
   }
 
@@ -1703,11 +1703,11 @@ nonisolated extension Runt.Snapshot: TrellisRuntime.EntitySnapshot {
     name = .read(row, 0)
     legs = .read(row, 1)
     born = .read(row, 2)
-    keeper = .read(row, 3)
-    cage = .read(row, 4)
+    keeper = .init(optional: row.reference(3))
+    cage = .init(optional: row.reference(4))
     breed = .read(row, 7)
-    master = .read(row, 8)
-    rival = .read(row, 9)
+    master = .init(optional: row.reference(8))
+    rival = .init(optional: row.reference(9))
     weeks = .read(row, 11)
   }
 
