@@ -44,9 +44,18 @@ extension LazyList {
     }
 
     /// The element at an index; nil if it was not made yet, or there is none.
-    @inlinable public subscript(position: Int) -> Element? {
+    @inlinable public subscript(position: Int) -> Element? { reference(at: position)?.takeUnretainedValue() }
+
+    /// What a closure reads of the element at an index, which is not retained; nil if the element was not made yet, or
+    /// there is none.
+    @inlinable @inline(__always) public func read<Value>(at position: Int, _ value: (Element) -> Value) -> Value? {
+      // Sound because the list keeps its elements.
+      reference(at: position)?._withUnsafeGuaranteedRef(value)
+    }
+
+    @inlinable @inline(__always) func reference(at position: Int) -> Unmanaged<Element>? {
       guard position >= 0 && position < count else { return nil }
-      return LazyStorage.reference(slots[position].load(ordering: .acquiring))?.takeUnretainedValue()
+      return LazyStorage.reference(slots[position].load(ordering: .acquiring))
     }
   }
 }

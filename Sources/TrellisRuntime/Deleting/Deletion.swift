@@ -194,7 +194,7 @@ struct Deletion {
     _ relationship: Relationship, of objects: [ManagedObject], in graph: ObjectGraph
   ) throws -> [ManagedObject]? {
     guard !loadsEverything, let rule = graph.runtime.storeCascade(relationship) else { return nil }
-    let owners = objects.filter { $0.phase == .persistent && $0.list(of: relationship.property)?.isLoaded != true }
+    let owners = objects.filter { $0.phase == .persistent && !$0.hasLoadedList(of: relationship.property) }
     guard owners.count == objects.count else { return nil }
     if graph.leavesToStore(rule) {
       // Loading even a few members would load all pending cascades first.

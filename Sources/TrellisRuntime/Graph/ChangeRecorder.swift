@@ -149,22 +149,11 @@ struct ChangeSet {
     changes.compactMap { change in if case .member(let member) = change { member } else { nil } }
   }
 
-  /// The objects that were changed.
-  var touched: ContiguousArray<ManagedObject> {
-    var objects: ContiguousArray<ManagedObject> = []
-    objects.reserveCapacity(inserted.count + changes.count)
-    forEachObject { objects.append($0) }
-    return objects
-  }
-
-  /// Calls a closure with each object that was inserted or changed, as often as it was.
-  private func forEachObject(_ body: (ManagedObject) -> Void) {
-    for object in inserted { body(object) }
-    for change in changes { if let object = object(of: change) { body(object) } }
-  }
+  /// The objects that were inserted or changed, each as often as it was.
+  var touched: TouchedObjects { TouchedObjects(changes: self) }
 
   /// The object of a change; nil if it was not in memory.
-  private func object(of change: RecordedChange) -> ManagedObject? {
+  fileprivate func object(of change: RecordedChange) -> ManagedObject? {
     if case .values(let number) = change { values[number].object } else { otherObject(of: change) }
   }
 
@@ -175,6 +164,24 @@ struct ChangeSet {
     case .member(let member): member.owner
     case .order(let object, _, _), .partner(let object, _, _), .deleted(let object), .revived(let object): object
     }
+  }
+}
+
+/// The objects of a set of changes, one after the other: an array of them would retain each once more.
+struct TouchedObjects: Sequence, IteratorProtocol {
+  let changes: ChangeSet
+  private var place = 0
+
+  init(changes: ChangeSet) { self.changes = changes }
+
+  mutating func next() -> ManagedObject? {
+    let inserted = changes.inserted.count
+    while place < inserted + changes.changes.count {
+      defer { place += 1 }
+      if place < inserted { return changes.inserted[place] }
+      if let object = changes.object(of: changes.changes[place - inserted]) { return object }
+    }
+    return nil
   }
 }
 

@@ -179,6 +179,13 @@ final class RuntimeModel: Sendable {
   /// - Precondition: there is one.
   func info(_ number: Int) -> EntityInfo { madeEntities[number] ?? entities[number] }
 
+  /// What a closure reads of the entity with a number, which is not retained.
+  ///
+  /// - Precondition: there is one.
+  @inline(__always) func read<Value>(_ number: Int, _ value: (EntityInfo) -> Value) -> Value {
+    madeEntities.read(at: number, value) ?? value(entities[number])
+  }
+
   private static func info(
     _ number: Int, _ type: ManagedObject.Type, _ oneWay: [Model.OneWayReference], in model: Model
   ) -> EntityInfo {
@@ -208,14 +215,15 @@ final class RuntimeModel: Sendable {
 
   /// The relationship with a property's number; nil if the property is none.
   func relationship(_ property: Int, ofEntity number: Int) -> Relationship? {
-    let all = info(number).relationships
-    return property >= 0 && property < all.count ? all[property] : nil
+    read(number) { info in
+      property >= 0 && property < info.relationships.count ? info.relationships[property] : nil
+    }
   }
 
   /// The inverse of a relationship; nil for a one-way relationship.
   func inverse(of relationship: Relationship) -> Relationship? {
     guard let inverse = relationship.inverse else { return nil }
-    return info(relationship.destination).relationships[inverse]
+    return read(relationship.destination) { $0.relationships[inverse] }
   }
 }
 

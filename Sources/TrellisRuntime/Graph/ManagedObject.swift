@@ -145,13 +145,14 @@ extension ManagedObject {
   /// row as it was, and registers the object as changed in the context.
   final func willChangeValues() {
     state.setUnrecorded(false)
-    guard let graph = link.graph else { return }
-    let recorded = graph.recorder?.recordValues(of: self)
-    // A deleted object changes when a partner is assigned elsewhere. Its delete may be rolled back.
-    guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
-    // The history and the object share one copy.
-    if !hasCommittedRow { committedRow = recorded ?? copyValues() }
-    graph.noteChanged(self)
+    link.withGraph { graph in
+      let recorded = graph.recorder?.recordValues(of: self)
+      // A deleted object changes when a partner is assigned elsewhere. Its delete may be rolled back.
+      guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
+      // The history and the object share one copy.
+      if !hasCommittedRow { setCommitted(recorded ?? copyValues()) }
+      graph.noteChanged(self)
+    }
   }
 
   /// Whether a property is read only to learn its number, which is noted. Nothing is loaded for such a read.
@@ -184,7 +185,7 @@ extension ManagedObject {
   /// A copy of the stored and the transient values.
   final func copyValues() -> RowCopyBase {
     let copy = _copyRow()
-    copy.transients = _copyTransients()
+    if let transients = _copyTransients() { copy.transients = transients }
     return copy
   }
 

@@ -17,6 +17,8 @@ final class MemberList {
   @exclusivity(unchecked) var seenGone = 0
   /// How ``keys`` is searched.
   @exclusivity(unchecked) private var lookup = Lookup.ascending
+  /// The next list of the same object, in a ``ListChain``.
+  @exclusivity(unchecked) var next: MemberList?
 
   /// What a list notes that was changed while it was not loaded, or whose order was changed.
   private final class Notes {
@@ -70,6 +72,13 @@ final class MemberList {
     isOrdered = other.isOrdered
   }
 
+  /// Adds a list of the same object, which is in no chain, at the end of the chain that this one is in.
+  func append(toChain list: MemberList) {
+    var last = self
+    while let next = last.next { last = next }
+    last.next = list
+  }
+
   /// Returns another list with the same contents.
   func copy() -> MemberList {
     let list = MemberList(self)
@@ -112,7 +121,7 @@ final class MemberList {
   }
 
   var hasChanges: Bool {
-    if !isLoaded { return !keys.isEmpty || !removed.isEmpty || arrangement != nil }
+    if !isLoaded { return !keys.isEmpty || notes.map { !$0.removed.isEmpty || $0.arrangement != nil } ?? false }
     guard let committed, committed != keys else { return false }
     return isOrdered || committed.count != keys.count || Set(committed) != Set(keys)
   }

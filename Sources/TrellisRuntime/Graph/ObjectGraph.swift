@@ -107,6 +107,11 @@ package final class ObjectGraph {
     return runtime.info(number)
   }
 
+  /// What a closure reads of an object's entity, which is not retained.
+  @inline(__always) func read<Value>(_ object: ManagedObject, _ value: (EntityInfo) -> Value) -> Value {
+    runtime.read(type(of: object)._entity, value)
+  }
+
   /// The connection to the store, opened when it is first needed.
   func connection() throws -> any StoreConnection {
     if let openConnection {

@@ -118,7 +118,24 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
 @_spi(Generated) public final class ContextLink {
   // Sound because a context and its objects are confined to one isolation domain, as neither is Sendable, and because
   // the context's deinit sets this to nil before its memory is freed.
-  @exclusivity(unchecked) unowned(unsafe) var graph: ObjectGraph?
+  @exclusivity(unchecked) private var reference: Unmanaged<ObjectGraph>?
+
+  /// The graph of the context; nil after the context's deinitialization.
+  var graph: ObjectGraph? {
+    @inline(__always) get { reference?.takeUnretainedValue() }
+    set { reference = newValue.map(Unmanaged.passUnretained) }
+  }
+
+  /// Calls a closure with the graph, which is not retained: the closure calls no code of the user, which could release
+  /// the context.
+  ///
+  /// - Returns: nil after the context's deinitialization.
+  @inline(__always) func withGraph<Result>(_ body: (ObjectGraph) -> Result) -> Result? {
+    reference?._withUnsafeGuaranteedRef(body)
+  }
+
+  /// The object of the context with a key; nil if it is not in memory.
+  func object(_ key: Int64) -> ManagedObject? { withGraph { $0.map[key] } ?? nil }
 
   /// The parts of a deinitialized context that are still needed; nil before.
   var remains: ContextRemains?

@@ -4,7 +4,7 @@ enum ObjectNotes {
   case none
   /// The row before the first change since the last save. Copies never change.
   case committed(RowCopyBase)
-  /// The only to-many that was accessed.
+  /// The to-manys that were accessed, the first of a chain.
   case list(MemberList)
   /// Anything more.
   case several(ObjectExtras)
@@ -16,8 +16,8 @@ enum ObjectNotes {
 final class ObjectExtras {
   /// The row before the first change since the last save; nil if nothing has changed.
   @exclusivity(unchecked) var committed: RowCopyBase?
-  /// The to-many relationships that were accessed, few enough for a linear search.
-  @exclusivity(unchecked) var lists = ListTable()
+  /// The to-many relationships that were accessed.
+  @exclusivity(unchecked) var lists = ListChain()
   /// The known partners of to-one relationships that are not stored in the row; 0 for nil.
   @exclusivity(unchecked) var partners: [KnownPartner] = []
   /// Whether a read and a write after the context's deinitialization were already reported.
@@ -34,7 +34,7 @@ extension ManagedObject {
     case .several(let extras): return extras
     case .none: break
     case .committed(let row): made.committed = row
-    case .list(let list): made.lists.append(list)
+    case .list(let list): made.lists = ListChain(from: list)
     }
     notes = .several(made)
     return made
@@ -50,12 +50,21 @@ extension ManagedObject {
       }
     }
     set {
+      if let newValue { return setCommitted(newValue) }
       switch notes {
-      case .none, .committed:
-        if let newValue { notes = .committed(newValue) } else { notes = .none }
-      case .list: if newValue != nil { needExtras().committed = newValue }
-      case .several(let extras): extras.committed = newValue
+      case .none, .list: break
+      case .committed: notes = .none
+      case .several(let extras): extras.committed = nil
       }
+    }
+  }
+
+  /// Sets the row from before the first change since the last save.
+  final func setCommitted(_ row: consuming RowCopyBase) {
+    switch notes {
+    case .none, .committed: notes = .committed(row)
+    case .list: needExtras().committed = row
+    case .several(let extras): extras.committed = row
     }
   }
 
@@ -95,20 +104,19 @@ extension ManagedObject {
   }
 
   /// The to-many relationships that were accessed.
-  final var lists: ListTable {
+  final var lists: ListChain {
     get {
       switch notes {
-      case .none, .committed: ListTable()
-      case .list(let list): ListTable(list)
+      case .none, .committed: ListChain()
+      case .list(let list): ListChain(from: list)
       case .several(let extras): extras.lists
       }
     }
     set {
-      switch (notes, newValue.count) {
-      case (.none, 0), (.committed, 0): break
-      case (.none, 1), (.list, 1): notes = .list(newValue[0])
-      case (.list, 0): notes = .none
-      case (.none, _), (.committed, _), (.list, _), (.several, _): needExtras().lists = newValue
+      switch notes {
+      case .none, .list: notes = newValue.first.map(ObjectNotes.list) ?? .none
+      case .committed: if !newValue.isEmpty { needExtras().lists = newValue }
+      case .several(let extras): extras.lists = newValue
       }
     }
   }
@@ -117,19 +125,36 @@ extension ManagedObject {
   final func list(of property: Int) -> MemberList? {
     switch notes {
     case .none, .committed: nil
-    case .list(let list): list.property == property ? list : nil
+    case .list(let list): list.property == property ? list : ListChain(from: list).list(of: property)
     case .several(let extras): extras.lists.list(of: property)
     }
   }
 
   /// Adds the list of a to-many that has none.
   final func add(_ list: MemberList) {
-    if case .none = notes { notes = .list(list) } else { needExtras().lists.append(list) }
+    switch notes {
+    case .none: notes = .list(list)
+    case .list(let first): first.append(toChain: list)
+    case .committed, .several: needExtras().lists.append(list)
+    }
   }
 
   final func removeLists(where isRemoved: (MemberList) throws -> Bool) rethrows {
     let present = lists
-    if try present.contains(where: isRemoved) { lists = ListTable(try present.filter { try !isRemoved($0) }) }
+    guard try present.contains(where: isRemoved) else { return }
+    var kept: [MemberList] = []
+    for list in present {
+      if try isRemoved(list) { list.next = nil } else { kept.append(list) }
+    }
+    lists = ListChain(kept)
+  }
+
+  /// Whether a to-many has all its keys in memory.
+  final func hasLoadedList(of property: Int) -> Bool {
+    switch notes {
+    case .none, .committed: false
+    case .list, .several: list(of: property)?.isLoaded == true
+    }
   }
 
   /// Whether the object has to-manys in memory.
@@ -144,8 +169,7 @@ extension ManagedObject {
   final var hasChangedLists: Bool {
     switch notes {
     case .none, .committed: false
-    case .list(let list): list.hasChanges
-    case .several(let extras): extras.lists.contains(where: \.hasChanges)
+    case .list, .several: lists.contains(where: \.hasChanges)
     }
   }
 
@@ -178,37 +202,49 @@ extension ManagedObject {
   }
 }
 
-// MARK: - List table
+// MARK: - List chain
 
-/// The to-manys of an object that were accessed. Most objects have one, which needs no array.
-struct ListTable: RandomAccessCollection {
-  private var first: MemberList?
-  private var others: [MemberList] = []
+/// The to-manys of an object that were accessed. Each list refers to the next one, because objects with lists are many
+/// and an array for each would take more memory than the lists.
+struct ListChain: Sequence {
+  private(set) var first: MemberList?
 
   init() {}
 
-  init(_ list: MemberList) { first = list }
+  /// The chain that begins with a list.
+  init(from first: MemberList) { self.first = first }
 
-  init(_ lists: some Sequence<MemberList>) {
-    for list in lists { append(list) }
+  /// Chains lists that are in no other chain any more.
+  init(_ lists: [MemberList]) {
+    for list in lists.reversed() {
+      list.next = first
+      first = list
+    }
   }
 
-  var startIndex: Int { 0 }
-  var endIndex: Int { first == nil ? 0 : 1 + others.count }
+  var isEmpty: Bool { first == nil }
 
-  subscript(place: Int) -> MemberList {
-    if place == 0, let first { return first }
-    return others[place - 1]
+  func makeIterator() -> Iterator { Iterator(list: first) }
+
+  struct Iterator: IteratorProtocol {
+    fileprivate var list: MemberList?
+
+    mutating func next() -> MemberList? {
+      let present = list
+      list = present?.next
+      return present
+    }
   }
 
   /// The list of a property; nil if it was not accessed.
   func list(of property: Int) -> MemberList? {
-    if let first, first.property == property { return first }
-    for list in others where list.property == property { return list }
-    return nil
+    var list = first
+    while let found = list, found.property != property { list = found.next }
+    return list
   }
 
+  /// Adds a list that is in no chain.
   mutating func append(_ list: MemberList) {
-    if first == nil { first = list } else { others.append(list) }
+    if let first { first.append(toChain: list) } else { first = list }
   }
 }

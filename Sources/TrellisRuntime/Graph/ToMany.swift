@@ -454,6 +454,7 @@ extension ManagedObject {
   @_spi(Generated) public final func _findPartner(_ property: Int) -> ManagedObject? {
     var key = _reference(property)
     if key == 0 { return nil }
+    if key > 0, let partner = link.object(key) { return partner.phase == .deleted ? nil : partner }
     guard let graph = link.graph else {
       // The missing context is not reported if the partner is known to be nil.
       if key > 0 || notedPartner(of: property) != 0 { reportContextGone(property) }
@@ -465,8 +466,8 @@ extension ManagedObject {
       if notedPartner(of: property) == nil { graph.noteLazyLoad(of: self, relationship) }
       key = graph.reporting { try graph.partnerKey(of: self, relationship) } ?? 0
       if key == 0 { return nil }
+      if let partner = graph.map[key] { return partner.phase == .deleted ? nil : partner }
     }
-    if let partner = graph.map[key] { return partner.phase == .deleted ? nil : partner }
     guard phase != .detached, !accessFlags.contains(.probed),
       let relationship = graph.relationship(property, of: self)
     else { return nil }

@@ -111,10 +111,13 @@ extension ObjectGraph {
 
   /// The objects with these keys that are in memory, in the order of the keys.
   func registeredObjects(_ keys: ContiguousArray<Int64>) -> [ManagedObject] {
-    var found: [ManagedObject] = []
-    found.reserveCapacity(keys.count)
-    for key in keys { if let object = map[key] { found.append(object) } }
-    return found
+    Array(unsafeUninitializedCapacity: keys.count) { found, count in
+      for key in keys {
+        guard let object = map[key] else { continue }
+        found.initializeElement(at: count, to: object)
+        count += 1
+      }
+    }
   }
 
   /// The keys of members without an object in memory, in lists of the object and its siblings that were loaded by key
@@ -181,7 +184,7 @@ extension ObjectGraph {
   func loadFewMembers(of owners: [ManagedObject], _ relationship: Relationship) throws -> Bool {
     if owners.count == 1 {
       let next = siblings(of: owners[0], relationship, loading: .deletes).filter { sibling in
-        sibling === owners[0] || sibling.list(of: relationship.property)?.isLoaded != true
+        sibling === owners[0] || !sibling.hasLoadedList(of: relationship.property)
       }
       if next.count > 1 {
         if try loadMembers(of: next, relationship, atMost: fewMembers) { return true }
@@ -242,12 +245,15 @@ extension ObjectGraph {
       if let owner = map[owner] { take(keys, from: loading, for: owner) }
     }
     // Owners without members in the store.
-    for owner in owners where !list(of: owner, loading.relationship).isLoaded { take([], from: loading, for: owner) }
+    for owner in owners where !owner.hasLoadedList(of: loading.relationship.property) {
+      take([], from: loading, for: owner)
+    }
   }
 
   private func take(_ keys: ContiguousArray<Int64>, from loading: ListLoading, for owner: ManagedObject) {
     let list = list(of: owner, loading.relationship)
     let unknown = membersUnknownToStore(of: owner._key, loading.relationship)
+    if unknown.isEmpty && !loading.hasDepartures && !list.hasChanges { return list.load(keys) }
     let keys = unknown.isEmpty ? keys : keys + unknown.filter { !keys.contains($0) }
     let deleted = loading.deleted[owner._key] ?? []
     let gone = loading.gone[owner._key] ?? []
@@ -293,7 +299,7 @@ extension ObjectGraph {
 
   private func ownersToLoad(like object: ManagedObject, _ relationship: Relationship) -> [ManagedObject] {
     siblings(of: object, relationship).filter { sibling in
-      sibling === object || sibling.list(of: relationship.property)?.isLoaded != true
+      sibling === object || !sibling.hasLoadedList(of: relationship.property)
     }
   }
 
@@ -333,16 +339,23 @@ struct ListLoading {
   private(set) var deleted: [Int64: [Int64]] = [:]
 
   init(_ relationship: Relationship, _ inverse: Relationship?, _ owners: [ManagedObject]) {
-    deletedOwners = Set(owners.filter { $0.phase == .deleted }.map(\._key))
+    deletedOwners = Set(owners.lazy.filter { $0.phase == .deleted }.map(\._key))
     self.relationship = relationship
     self.inverse = inverse.flatMap { $0.isColumn || $0.isJoined ? $0 : nil }
   }
 
+  /// Whether any members in the store were removed or deleted by unsaved changes.
+  var hasDepartures: Bool { !gone.isEmpty || !deleted.isEmpty }
+
   /// Calls a closure with the keys of each owner.
   func forEachOwner(_ body: (_ owner: Int64, _ keys: ContiguousArray<Int64>) -> Void) {
     if isGrouped {
-      for number in owners.indices { body(owners[number].key, ContiguousArray(keys[run(number)])) }
-      return
+      // An array of a slice of the array itself would retain it for each owner.
+      return keys.withUnsafeBufferPointer { keys in
+        for number in owners.indices {
+          body(owners[number].key, ContiguousArray(UnsafeBufferPointer(rebasing: keys[run(number)])))
+        }
+      }
     }
     // A stable sort keeps the order of each owner's keys.
     let sorted = owners.indices.sorted { (owners[$0].key, $0) < (owners[$1].key, $1) }
@@ -484,7 +497,7 @@ extension ObjectGraph {
     var found = [object]
     for key in batch.siblings(from: object._key, of: relationship.property, loading: what) where key != object._key {
       guard let sibling = map[key], sibling.phase == .persistent,
-        info(of: sibling).relationships.indices.contains(relationship.property)
+        read(sibling, { $0.relationships.indices.contains(relationship.property) })
       else { continue }
       found.append(sibling)
     }
@@ -505,6 +518,10 @@ enum SiblingLoad {
 
   /// The number of siblings of the first load: few, in case a loop ends early.
   var firstWindow: Int { self == .deletes ? 1 : 256 }
+
+  /// Each further load includes this many times as many siblings: a loop that has gone through the first window mostly
+  /// goes on to the end, and each load of many passes over the table of the members.
+  var growth: Int { self == .deletes ? 4 : 16 }
 
   /// The largest number of siblings of a load. Those of a delete have few members in all.
   var largestWindow: Int { self == .deletes ? 64 : 1 << 16 }

@@ -85,7 +85,7 @@ private struct ChainLoading {
   }
 
   private func isUnloaded(_ object: ManagedObject) -> Bool {
-    object.phase == .persistent && object.list(of: relationship.property)?.isLoaded != true
+    object.phase == .persistent && !object.hasLoadedList(of: relationship.property)
   }
 
   /// Adds a member. In a ring it may come again, on a further level.

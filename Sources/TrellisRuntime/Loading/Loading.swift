@@ -177,9 +177,6 @@ final class FetchBatch {
   /// The number of siblings that the next load of each relationship includes.
   private var windows: [(property: Int, load: SiblingLoad, size: Int)] = []
 
-  /// Each further load includes this many times as many siblings.
-  private static let growth = 4
-
   func append(_ key: Int64) { keys.append(key) }
 
   /// The keys, from an object's position on, for which its relationship is loaded.
@@ -190,7 +187,7 @@ final class FetchBatch {
 
   private func nextWindow(_ property: Int, _ load: SiblingLoad) -> Int {
     for index in windows.indices where windows[index].property == property && windows[index].load == load {
-      windows[index].size = min(windows[index].size * Self.growth, load.largestWindow)
+      windows[index].size = min(windows[index].size * load.growth, load.largestWindow)
       return max(1, windows[index].size)
     }
     windows.append((property, load, load.firstWindow))

@@ -380,7 +380,7 @@ private struct ObjectCopy {
     object.state.replace(by: 0)
     object.committedRow = committed
     for entry in lists { entry.list.restore(entry.content) }
-    object.lists = ListTable(lists.map(\.list))
+    object.lists = ListChain(lists.map(\.list))
     object.removePartners { _ in true }
     for partner in partners { object.setPartner(of: partner.property, partner.key) }
     if state.phase != .detached {

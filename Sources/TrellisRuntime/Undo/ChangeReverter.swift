@@ -14,13 +14,13 @@ extension ObjectGraph {
     var reverter = ChangeReverter(self, isExact: isExact)
     for change in changes.changes.reversed() { try reverter.revert(change, of: changes) }
     try reverter.finish(withdrawing: changes.inserted)
-    var touched = changes.touched
-    touched += reverter.corrected
     if !isExact {
-      agreeLinks(around: touched)
+      agreeLinks(around: changes.touched)
+      agreeLinks(around: reverter.corrected)
       forgetUnconfirmed(changes.members)
     }
-    forgetUnchanged(touched)
+    forgetUnchanged(changes.touched)
+    forgetUnchanged(reverter.corrected)
   }
 }
 
@@ -97,8 +97,10 @@ private struct ChangeReverter {
     let object = values.object
     if object.isAlive { try graph.fulfilIfFault(object) }
     object.willChangeValues()
-    for relationship in graph.info(of: object).references where values.differs(in: relationship.property) {
-      restored.append((object, relationship, object._reference(relationship.property)))
+    graph.read(object) { info in
+      for relationship in info.references where values.differs(in: relationship.property) {
+        restored.append((object, relationship, object._reference(relationship.property)))
+      }
     }
     object.announceAll()
     let isCommitted = object.isCommitted(values.row)

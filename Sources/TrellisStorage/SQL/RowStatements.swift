@@ -227,13 +227,14 @@ package struct MemberStatements {
       + "WHERE t.\(column) BETWEEN ? AND ?"
   }
 
-  /// Selects the number of members of the owners in a range of keys, and the number of rows of the members' table.
-  /// Parameters: the least and the greatest owner. Nil where ``scan`` is.
-  package var shares: String? {
+  /// Selects a row if the members of the owners in a range of keys are more than a part of the rows of their table, and
+  /// counts them no further. Parameters: the least and the greatest owner, and the number of such parts in the whole
+  /// table. Nil where ``scan`` is.
+  package var share: String? {
     guard case .members(let column, nil, let index) = source else { return nil }
-    let table = layout.tables[destination]
-    return "SELECT (SELECT count(*) FROM \(table.name) AS t\(hint(index)) WHERE t.\(column) BETWEEN ? AND ?), "
-      + "(SELECT count(*) FROM \(table.name))"
+    let table = layout.tables[destination].name
+    return "SELECT 1 FROM \(table) AS t\(hint(index)) WHERE t.\(column) BETWEEN ?1 AND ?2 "
+      + "LIMIT 1 OFFSET (SELECT count(*) FROM \(table)) / ?3"
   }
 
   /// Selects the level, then the row, of the objects that owners lead to. Parameters: the list of owners, and the
