@@ -247,18 +247,38 @@ extension StoredFields {
 }
 
 /// The part of a copied row that one class declares.
-@_spi(Generated) public final class RowCopy<Row: StoredFields>: RowCopyBase {
+///
+/// `Row` has no constraint, because the runtime would search all conformances of the program for it, when the class is
+/// first used for an entity.
+@_spi(Generated) public final class RowCopy<Row>: RowCopyBase {
   /// The copied values.
   public let row: Row
+  /// The type of ``row``, as what it conforms to.
+  private let fields: any StoredFields.Type
 
-  /// Creates a copy of the values, with the part of the parent entity's class.
-  public init(_ row: consuming Row, parent: RowCopyBase? = nil) {
+  fileprivate init(_ row: consuming Row, parent: RowCopyBase?, fields: any StoredFields.Type) {
     self.row = row
+    self.fields = fields
     super.init(parent: parent)
   }
 
   override func value(_ property: Int) -> StoredValue {
-    row._value(property) ?? parent?.value(property) ?? .null
+    fields.value(property, in: self) ?? parent?.value(property) ?? .null
+  }
+}
+
+extension StoredFields {
+  /// The value of a property in a copy of a row of this type.
+  fileprivate static func value(_ property: Int, in copy: RowCopyBase) -> StoredValue? {
+    // Sound because a copy passes itself to the type of its row.
+    unsafeDowncast(copy, to: RowCopy<Self>.self).row._value(property)
+  }
+}
+
+extension RowCopy where Row: StoredFields {
+  /// Creates a copy of the values, with the part of the parent entity's class.
+  @_spi(Generated) public convenience init(_ row: consuming Row, parent: RowCopyBase? = nil) {
+    self.init(row, parent: parent, fields: Row.self)
   }
 }
 

@@ -124,8 +124,9 @@ extension ObjectGraph {
   /// only.
   private func missingMembers(like object: ManagedObject, _ relationship: Relationship) -> [Int64] {
     var missing: [Int64] = []
-    for owner in siblings(of: object, relationship, loading: .rows) {
-      guard let list = owner.list(of: relationship.property), list.isLoaded || owner === object else { continue }
+    let property = relationship.property
+    for owner in siblings(of: object, relationship, loading: .rows, where: { $0.hasLoadedList(of: property) }) {
+      guard let list = owner.list(of: property) else { continue }
       for key in list.keys where !map.contains(key) { missing.append(key) }
     }
     return missing.sortedWithoutRepeats
@@ -183,9 +184,7 @@ extension ObjectGraph {
   /// - Returns: whether the members were loaded.
   func loadFewMembers(of owners: [ManagedObject], _ relationship: Relationship) throws -> Bool {
     if owners.count == 1 {
-      let next = siblings(of: owners[0], relationship, loading: .deletes).filter { sibling in
-        sibling === owners[0] || !sibling.hasLoadedList(of: relationship.property)
-      }
+      let next = ownersToLoad(like: owners[0], relationship, loading: .deletes)
       if next.count > 1 {
         if try loadMembers(of: next, relationship, atMost: fewMembers) { return true }
         batches[owners[0].state.batch]?.endWindow(of: relationship.property, loading: .deletes)
@@ -297,10 +296,10 @@ extension ObjectGraph {
     }
   }
 
-  private func ownersToLoad(like object: ManagedObject, _ relationship: Relationship) -> [ManagedObject] {
-    siblings(of: object, relationship).filter { sibling in
-      sibling === object || !sibling.hasLoadedList(of: relationship.property)
-    }
+  private func ownersToLoad(
+    like object: ManagedObject, _ relationship: Relationship, loading what: SiblingLoad = .members
+  ) -> [ManagedObject] {
+    siblings(of: object, relationship, loading: what) { !$0.hasLoadedList(of: relationship.property) }
   }
 
   /// The keys of objects whose rows refer to an owner in this context, but not in the store: other contexts have
@@ -339,7 +338,8 @@ struct ListLoading {
   private(set) var deleted: [Int64: [Int64]] = [:]
 
   init(_ relationship: Relationship, _ inverse: Relationship?, _ owners: [ManagedObject]) {
-    deletedOwners = Set(owners.lazy.filter { $0.phase == .deleted }.map(\._key))
+    let isJoined = inverse?.isJoined ?? false
+    deletedOwners = isJoined ? Set(owners.lazy.filter { $0.phase == .deleted }.map(\._key)) : []
     self.relationship = relationship
     self.inverse = inverse.flatMap { $0.isColumn || $0.isJoined ? $0 : nil }
   }
@@ -436,10 +436,7 @@ extension ObjectGraph {
   /// - Returns: the partner's key; 0 for nil.
   /// - Throws: ``ContextError`` with the code `load-failed`.
   func loadPartnerKeys(like object: ManagedObject, _ relationship: Relationship) throws -> Int64 {
-    var owners: [Int64] = []
-    for owner in siblings(of: object, relationship) where owner.notedPartner(of: relationship.property) == nil {
-      owners.append(owner._key)
-    }
+    let owners = siblings(of: object, relationship) { $0.notedPartner(of: relationship.property) == nil }.map(\._key)
     let number = RelationshipNumber(entity: relationship.entity, property: relationship.property)
     let inverse = runtime.inverse(of: relationship)
     try loading(relationship) {
@@ -490,14 +487,17 @@ extension ObjectGraph {
   }
 
   /// The object and the siblings of its batch that one load includes.
+  ///
+  /// - Parameter isWanted: Whether a sibling is included.
   func siblings(
-    of object: ManagedObject, _ relationship: Relationship, loading what: SiblingLoad = .members
+    of object: ManagedObject, _ relationship: Relationship, loading what: SiblingLoad = .members,
+    where isWanted: (ManagedObject) -> Bool
   ) -> [ManagedObject] {
     guard let batch = batches[object.state.batch] else { return [object] }
     var found = [object]
     for key in batch.siblings(from: object._key, of: relationship.property, loading: what) where key != object._key {
       guard let sibling = map[key], sibling.phase == .persistent,
-        read(sibling, { $0.relationships.indices.contains(relationship.property) })
+        read(sibling, { $0.relationships.indices.contains(relationship.property) }), isWanted(sibling)
       else { continue }
       found.append(sibling)
     }

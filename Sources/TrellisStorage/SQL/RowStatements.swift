@@ -271,6 +271,11 @@ package struct MemberStatements {
     }
   }
 
+  /// Whether the members are in a join table without positions.
+  package var hasUnorderedPairs: Bool {
+    if case .pairs(let join, let isFirst) = source { orderColumn(join, isFirst) == nil } else { false }
+  }
+
   /// Selects the owner, the member's key and its position, which is 0 if the members have none.
   package var keys: String {
     switch source {
@@ -287,6 +292,15 @@ package struct MemberStatements {
       return "SELECT k.value, j.\(member), \(orderColumn(join, isFirst).map { "ifnull(j.\($0), 0)" } ?? "0") "
         + "FROM trellis_values(?) AS k " + pairs(join, isFirst) + pairOrder(join, isFirst)
     }
+  }
+
+  /// Selects the owner and the member's key, of all owners from a key on, in the order of both. Parameter: the least
+  /// owner. Nil unless the relationship is unordered and has a join table.
+  package var keysFrom: String? {
+    guard case .pairs(let join, let isFirst) = source, orderColumn(join, isFirst) == nil else { return nil }
+    let (owner, member) = (ownerColumn(join, isFirst), memberColumn(join, isFirst))
+    return "SELECT j.\(owner), j.\(member) FROM \(pairTable(join, isFirst)) WHERE j.\(owner) >= ? "
+      + "ORDER BY j.\(owner), j.\(member)"
   }
 
   /// Selects the owner and its greatest position. Nil if the relationship is not ordered.
@@ -329,9 +343,7 @@ package struct MemberStatements {
     case .members(let column, _, let index):
       members = "FROM \(layout.tables[destination].name) AS t\(hint(index)) WHERE t.\(column) = k.value"
     case .pairs(let join, let isFirst):
-      let index = isFirst ? "" : hint(SQLName.quoted(JoinNames.reversedIndex(join)))
-      members =
-        "FROM \(SQLName.quoted(join.name)) AS j\(index) WHERE j.\(ownerColumn(join, isFirst)) = k.value"
+      members = "FROM \(pairTable(join, isFirst)) WHERE j.\(ownerColumn(join, isFirst)) = k.value"
     }
     return "SELECT k.value, (SELECT count(*) FROM (SELECT 1 \(members) LIMIT ?2)) FROM trellis_values(?1) AS k "
       + "CROSS JOIN \(layout.tables[relationship.entity].name) AS o ON o.\(SQLName.id) = k.value"
@@ -369,8 +381,12 @@ package struct MemberStatements {
   }
 
   private func pairs(_ join: JoinTable, _ isFirst: Bool) -> String {
-    let index = isFirst ? "" : hint(SQLName.quoted(JoinNames.reversedIndex(join)))
-    return "CROSS JOIN \(SQLName.quoted(join.name)) AS j\(index) ON j.\(ownerColumn(join, isFirst)) = k.value "
+    "CROSS JOIN \(pairTable(join, isFirst)) ON j.\(ownerColumn(join, isFirst)) = k.value "
+  }
+
+  /// The join table, as it is searched by owner.
+  private func pairTable(_ join: JoinTable, _ isFirst: Bool) -> String {
+    "\(SQLName.quoted(join.name)) AS j" + (isFirst ? "" : hint(SQLName.quoted(JoinNames.reversedIndex(join))))
   }
 
   /// Neither key of a join table contains positions, so ordered members are sorted.

@@ -89,5 +89,52 @@ enum PairCases {
       try bench.save(delete: [authors[0]])
       bench.expect(try bench.members("Author", "friends", of: authors[1]), is: [])
     },
+    ConformanceCase("the keys of many owners' members come in the order of the members, whichever owners") { bench in
+      let authors = try bench.inserted("Author", (0..<120).map { ["name": .text("a\($0)")] })
+      let shelves = try bench.inserted("Shelf", (0..<40).map { ["label": .text("s\($0)")] })
+      let books = try bench.inserted("Book", (0..<90).map { ["title": .text("b\($0)")] })
+      let tags = try bench.inserted("Tag", (0..<50).map { ["name": .text("t\($0)")] })
+      try bench.savePairs(
+        bench.table("Author", "visited"),
+        add: (0..<300).map { try bench.pair("Author", "visited", authors[$0 * 7 % 110], shelves[$0 * 11 % 37]) })
+      try bench.savePairs(
+        bench.table("Author", "friends"),
+        add: (0..<100).flatMap { number in
+          let friends = (authors[number], authors[(number + 20) % 120])
+          return [
+            try bench.pair("Author", "friends", friends.0, friends.1),
+            try bench.pair("Author", "friends", friends.1, friends.0),
+          ]
+        })
+      try bench.savePairs(
+        bench.table("Shelf", "contents"),
+        add: (0..<200).map { try bench.pair("Shelf", "contents", shelves[$0 % 39], books[$0 * 13 % 89]) })
+      try bench.savePairs(
+        bench.table("Book", "tags"),
+        add: (0..<200).map {
+          let places = (Int64(200 - $0), Int64($0 * 17 % 200))
+          return try bench.pair(
+            "Book", "tags", books[$0 % 80], tags[$0 * 3 % 49], place: places.0, inversePlace: places.1)
+        })
+      try bench.save(delete: [authors[60]])
+      let ends = [
+        ("Author", "visited", authors), ("Shelf", "visitors", shelves), ("Author", "friends", authors),
+        ("Shelf", "contents", shelves), ("Book", "tags", books), ("Tag", "books", tags),
+      ]
+      for (entity, name, owners) in ends {
+        let keys = owners.map(\.storedKey)
+        // All, most, every second, every third, few, and in no order, some of them twice and some of them not there.
+        let every = (2...3).map { step in stride(from: 0, to: keys.count, by: step).map { keys[$0] } }
+        let mixed = keys.reversed() + keys.prefix(9) + [keys[0] - 1, keys[keys.count - 1] + 40]
+        for asked in [keys, Array(keys.dropFirst(4).dropLast(3)), Array(keys.prefix(5)), mixed] + every {
+          var (expected, found): ([[Int64]], [[Int64]]) = ([], [])
+          let number = try bench.relationship(entity, name)
+          try bench.connection.members(of: number, owners: asked) { expected.append([$0, $1.key]) }
+          try bench.connection.memberKeys(of: number, owners: asked) { owner, key, _ in found.append([owner, key]) }
+          bench.expect(found == expected, "\(entity).\(name) of \(asked.count) owners")
+          bench.expect(!found.isEmpty, "\(entity).\(name) has members")
+        }
+      }
+    },
   ]
 }
