@@ -53,17 +53,17 @@ final class SavePlan {
   func prepareRequest(_ graph: ObjectGraph) throws {
     collectCascades(graph)
     try assignPlaces(graph)
-    groupRows()
+    groupRows(graph)
     try collectPairs(graph)
     collectClearedReferences(graph)
     collectChecks(graph)
     request.author = graph.author
   }
 
-  private func groupRows() {
+  private func groupRows(_ graph: ObjectGraph) {
     if !inserted.isEmpty {
       var inserts = EntityGroups<SaveRequest.Inserts>()
-      reserve(inserted, in: &inserts)
+      if inserted.count >= 1024 { reserve(graph, in: &inserts) }
       for object in inserted { inserts[type(of: object)._entity].records.append(object) }
       request.inserts = inserts.groups
     }
@@ -81,15 +81,14 @@ final class SavePlan {
 
   /// Makes room for many new objects: arrays that grow would take up to three times as much memory, at the moment when
   /// a save takes most.
-  private func reserve(_ inserted: ContiguousArray<ManagedObject>, in inserts: inout EntityGroups<SaveRequest.Inserts>)
-  {
-    if inserted.count < 1024 { return }
-    var counts: [Int: Int] = [:]
-    for object in inserted { counts[type(of: object)._entity, default: 0] += 1 }
+  private func reserve(_ graph: ObjectGraph, in inserts: inout EntityGroups<SaveRequest.Inserts>) {
+    var counts = Array(repeating: 0, count: graph.runtime.types.count)
+    for object in inserted { counts[type(of: object)._entity] += 1 }
+    // The groups are in the order in which the entities first appear.
     for object in inserted {
-      guard let count = counts.removeValue(forKey: type(of: object)._entity) else { continue }
-      inserts[type(of: object)._entity].records.reserveCapacity(count)
-      if counts.isEmpty { return }
+      let entity = type(of: object)._entity
+      if counts[entity] > 0 { inserts[entity].records.reserveCapacity(counts[entity]) }
+      counts[entity] = 0
     }
   }
 
