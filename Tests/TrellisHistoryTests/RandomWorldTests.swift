@@ -18,7 +18,7 @@ import TrellisTestSupport
     for episode in 0..<UInt64(max(1, steps / RandomWorld.steps)) {
       var world = try RandomWorld(kind, seed: seed &+ episode)
       let failures = try world.run(&totals)
-      #expect(failures.isEmpty, "seed \(seed &+ episode): \(failures.prefix(5).joined(separator: "\n"))")
+      #expect(failures.isEmpty, "seed \(seed &+ episode): \(failures.prefix(12).joined(separator: "\n"))")
       if !failures.isEmpty { return }
     }
     print("history: \(totals)")
@@ -45,6 +45,7 @@ private struct RandomWorld {
   private var copies: [(token: HistoryToken, picture: NotebookPicture)] = []
   private var mirror = NotebookPicture()
   private var seen: HistoryToken
+  private let start: HistoryToken
   private var failures: [String] = []
 
   init(_ kind: StoreKind, seed: UInt64) throws {
@@ -59,6 +60,7 @@ private struct RandomWorld {
     }
     scribes.append(RandomScribe(containers[0], "scribe 2"))
     seen = try containers[0].historyToken()
+    start = seen
   }
 
   mutating func run(_ totals: inout Totals) throws -> [String] {
@@ -113,5 +115,6 @@ private struct RandomWorld {
       // A server tells a transaction when those before it have ended, also those of other tests.
     } while !found.isEmpty && kind == .postgres && ContinuousClock.now < end
     failures += found
+    if !found.isEmpty { failures += try reader.history(since: start).suffix(6).map { "\($0.token): \($0.changes)" } }
   }
 }

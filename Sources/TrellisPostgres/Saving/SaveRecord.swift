@@ -19,21 +19,25 @@ struct SaveRecord {
   /// - Returns: nil if nothing is recorded.
   func record(of results: [ServerResult], _ statements: SaveStatements) throws -> [UInt8]? {
     let collector = ChangeCollector(layout.model)
+    var placed: [Int: Set<Int64>] = [:]
     for (result, step) in zip(results, statements.steps) {
       switch step.purpose {
       case .deleted(let root): try add(deleted: result, root, to: collector)
       case .cleared(let relationship): try add(cleared: result, relationship, to: collector)
       case .pairs(let kind, let table): add(result, kind, table, to: collector)
+      case .placed(let number): placed[number] = Set((0..<result.count).map { result.integer($0, 0) })
       default: break
       }
     }
     for group in request.inserts { collector.add(group) }
     for group in request.updates { collector.add(group) }
-    for group in request.places {
+    for (number, group) in request.places.enumerated() {
       guard case .order(let property) = layout.model.entities[group.entity].columns[group.column].content else {
         continue
       }
-      collector.addUpdates(of: group.entity, ColumnMask(only: property), group.keys)
+      // A row that another writer has deleted in the meantime got no position.
+      let keys = group.keys.filter { placed[number]?.contains($0) == true }
+      if !keys.isEmpty { collector.addUpdates(of: group.entity, ColumnMask(only: property), keys) }
     }
     return collector.recorder.isEmpty ? nil : collector.recorder.take()
   }

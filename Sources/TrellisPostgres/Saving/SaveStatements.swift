@@ -23,6 +23,8 @@ struct SaveStatements {
     case transaction
     /// The rows are those whose references were cleared, with their entities in hierarchies.
     case cleared(RelationshipNumber)
+    /// The rows are those that got a position, by the number of the request's group.
+    case placed(Int)
     /// The rows are pairs that were changed.
     case pairs(ChangeRecord.Kind, table: Int)
     /// The rows are those that were deleted.
@@ -63,7 +65,7 @@ struct SaveStatements {
     for group in request.updates { try update(group) }
     for group in request.clearedReferences { try clear(group.relationship, .list(group.targets)) }
     for group in request.pairs { try write(group) }
-    for group in request.places { try write(group) }
+    for number in request.places.indices { try writePlaces(number) }
     try deleteRows()
     try count()
     // Unique keys and deferred foreign keys are checked now, while the transaction can still be rolled back.
@@ -427,7 +429,8 @@ struct SaveStatements {
     history == nil ? .other : .pairs(kind, table: table.index)
   }
 
-  private mutating func write(_ places: SaveRequest.Places) throws {
+  private mutating func writePlaces(_ number: Int) throws {
+    let places = request.places[number]
     guard let column = layout.column(places.column, of: places.entity) else { throw RequestFault.unknown }
     let reference = model.entities[places.entity].reference(placedBy: places.column).flatMap {
       layout.column($0, of: places.entity)
@@ -438,8 +441,8 @@ struct SaveStatements {
     let isMember = reference.map { " AND t.\($0) IS NOT NULL" } ?? ""
     add(
       "UPDATE \(layout.tables[places.entity].name) AS t SET \(column) = v.place "
-        + "FROM unnest($1::bigint[], $2::bigint[]) AS v(id, place) WHERE t.\(SQLName.id) = v.id\(isMember)", parameters,
-      entity: places.entity)
+        + "FROM unnest($1::bigint[], $2::bigint[]) AS v(id, place) WHERE t.\(SQLName.id) = v.id\(isMember)"
+        + returning("t.\(SQLName.id)"), parameters, history == nil ? .other : .placed(number), entity: places.entity)
   }
 
   /// The keys of a statement: a parameter, or what a cascade has found.

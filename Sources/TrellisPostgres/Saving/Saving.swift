@@ -111,7 +111,7 @@ struct SaveRun {
     let leaving = request.denials.isEmpty ? nil : request.departures
     for (result, step) in zip(results, statements.steps) {
       switch step.purpose {
-      case .other, .cleared, .pairs, .deleted: break
+      case .other, .cleared, .placed, .pairs, .deleted: break
       case .stale(let entities):
         for row in 0..<result.count {
           let key = result.integer(row, 0)
