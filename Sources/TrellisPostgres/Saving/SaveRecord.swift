@@ -37,7 +37,7 @@ struct SaveRecord {
       }
       // A row that another writer has deleted in the meantime got no position.
       let keys = group.keys.filter { placed[number]?.contains($0) == true }
-      if !keys.isEmpty { collector.addUpdates(of: group.entity, ColumnMask(only: property), keys) }
+      collector.addUpdates(of: group.entity, ColumnMask(only: property), keys)
     }
     return collector.recorder.isEmpty ? nil : collector.recorder.take()
   }

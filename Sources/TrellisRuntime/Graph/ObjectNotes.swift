@@ -125,7 +125,7 @@ extension ManagedObject {
   final func list(of property: Int) -> MemberList? {
     switch notes {
     case .none, .committed: nil
-    case .list(let list): list.property == property ? list : ListChain(from: list).list(of: property)
+    case .list(let list): ListChain(from: list).list(of: property)
     case .several(let extras): extras.lists.list(of: property)
     }
   }
@@ -150,12 +150,7 @@ extension ManagedObject {
   }
 
   /// Whether a to-many has all its keys in memory.
-  final func hasLoadedList(of property: Int) -> Bool {
-    switch notes {
-    case .none, .committed: false
-    case .list, .several: list(of: property)?.isLoaded == true
-    }
-  }
+  final func hasLoadedList(of property: Int) -> Bool { list(of: property)?.isLoaded == true }
 
   /// Whether the object has to-manys in memory.
   final var hasLists: Bool {
@@ -166,12 +161,7 @@ extension ManagedObject {
     }
   }
 
-  final var hasChangedLists: Bool {
-    switch notes {
-    case .none, .committed: false
-    case .list, .several: lists.contains(where: \.hasChanges)
-    }
-  }
+  final var hasChangedLists: Bool { lists.contains(where: \.hasChanges) }
 
   /// The known partners of to-one relationships that are not stored in the row.
   final var partners: [KnownPartner] {

@@ -273,7 +273,7 @@ package struct MemberStatements {
 
   /// Whether the members are in a join table without positions.
   package var hasUnorderedPairs: Bool {
-    if case .pairs(let join, let isFirst) = source { orderColumn(join, isFirst) == nil } else { false }
+    if case .pairs = source { !hasPlaces } else { false }
   }
 
   /// Selects the owner, the member's key and its position, which is 0 if the members have none.
@@ -297,7 +297,7 @@ package struct MemberStatements {
   /// Selects the owner and the member's key, of all owners from a key on, in the order of both. Parameter: the least
   /// owner. Nil unless the relationship is unordered and has a join table.
   package var keysFrom: String? {
-    guard case .pairs(let join, let isFirst) = source, orderColumn(join, isFirst) == nil else { return nil }
+    guard case .pairs(let join, let isFirst) = source, !hasPlaces else { return nil }
     let (owner, member) = (ownerColumn(join, isFirst), memberColumn(join, isFirst))
     return "SELECT j.\(owner), j.\(member) FROM \(pairTable(join, isFirst)) WHERE j.\(owner) >= ? "
       + "ORDER BY j.\(owner), j.\(member)"
