@@ -1,5 +1,5 @@
 internal import CSQLite
-package import TrellisModel
+import TrellisModel
 
 /// Reads the members of relationships, for many owners at once.
 extension SQLiteConnection {
