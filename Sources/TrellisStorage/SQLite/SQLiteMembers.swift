@@ -41,9 +41,9 @@ extension SQLiteConnection {
   /// Fewer owners are searched for one by one, without counting.
   private static let fewOwners = 512
 
-  /// A row that is searched for, in an index and then in its table, costs as much as this number of rows that a pass over
-  /// the table skips: 2,600 instructions beside about 400.
-  private static let rowsPerSearch = 6
+  /// A row that is searched for, in an index and then in its table, costs several times one that a pass over the table
+  /// skips, which takes 540 instructions.
+  private static let rowsPerSearch = 4
 
   /// The range of the owners if a pass over the members' table is faster than a search for each owner.
   private func rangeToScan(_ relationship: RelationshipNumber, _ owners: [Int64]) throws -> ClosedRange<Int64>? {
