@@ -45,9 +45,10 @@ final class MemberList {
     case unknown
     /// The keys ascend, as those of members that are added in the order in which they were created.
     case ascending
-    case set(Set<Int64>)
+    case mixed(MixedKeys)
   }
 
+  /// The number of keys up to which they are always searched one by one.
   private static let smallCount = 32
 
   // The small fields come last and fill one word, since many objects have a list.
@@ -128,38 +129,53 @@ final class MemberList {
 
   /// Whether a key is among ``keys``.
   func contains(_ key: Int64) -> Bool {
+    decideLookup()
     switch lookup {
+    case .unknown: return keys.contains(key)
     case .ascending:
       guard let last = keys.last, key < last else { return key == keys.last }
       return keys.containsInOrder(key)
-    case .set(let set): return set.contains(key)
-    case .unknown:
-      if keys.count <= Self.smallCount { return keys.contains(key) }
-      lookup = keys.isAscending ? .ascending : .set(Set(keys))
-      return contains(key)
+    case .mixed(let mixed):
+      if let isFound = mixed.contains(key) { return isFound }
+      mixed.notePass(over: keys)
+      return keys.contains(key)
     }
+  }
+
+  /// Finds out whether the keys ascend, unless they are few.
+  @inline(__always) private func decideLookup() {
+    if case .unknown = lookup, keys.count > Self.smallCount { examineKeys() }
+  }
+
+  @inline(never) private func examineKeys() {
+    lookup = keys.isAscending ? .ascending : .mixed(MixedKeys(greatest: keys.max() ?? 0))
   }
 
   private func append(_ key: Int64) {
     switch lookup {
-    case .ascending: if let last = keys.last, last >= key { lookup = .unknown }
-    case .set: noteInSet(key)
     case .unknown: break
+    case .ascending: if let last = keys.last, last >= key { noteMixed(key) }
+    case .mixed(let mixed): mixed.insert(key)
     }
     keys.append(key)
   }
 
   private func insertKey(_ key: Int64, at place: Int) {
-    if case .set = lookup { noteInSet(key) } else { lookup = .unknown }
+    if place == keys.count { return append(key) }
+    switch lookup {
+    case .unknown: break
+    case .ascending:
+      let isInOrder = (place == 0 || keys[place - 1] < key) && key < keys[place]
+      if !isInOrder { noteMixed(key) }
+    case .mixed(let mixed): mixed.insert(key)
+    }
     keys.insert(key, at: place)
   }
 
-  private func noteInSet(_ key: Int64) {
-    guard case .set(var set) = lookup else { return }
-    // Without its second owner, the set is changed in place.
-    lookup = .unknown
-    set.insert(key)
-    lookup = .set(set)
+  /// Notes that keys that have ascended no longer do so with another one.
+  private func noteMixed(_ key: Int64) {
+    guard let last = keys.last, keys.count > Self.smallCount else { return lookup = .unknown }
+    lookup = .mixed(MixedKeys(greatest: max(last, key)))
   }
 
   /// Whether a member of the store was removed in this context.
@@ -172,8 +188,20 @@ final class MemberList {
 
   /// The position of a key among ``keys``. The end is checked first, because most changes are there.
   func place(of key: Int64) -> Int? {
-    if keys.last == key { return keys.count - 1 }
-    return contains(key) ? keys.firstIndex(of: key) : nil
+    guard let last = keys.last, key != last else { return keys.isEmpty ? nil : keys.count - 1 }
+    decideLookup()
+    switch lookup {
+    case .unknown: return keys.firstIndex(of: key)
+    case .ascending:
+      guard key < last else { return nil }
+      let place = keys.firstIndex(notBefore: key)
+      return keys[place] == key ? place : nil
+    case .mixed(let mixed):
+      if mixed.contains(key) == false { return nil }
+      if let place = keys.firstIndex(of: key) { return place }
+      mixed.notePass(over: keys)
+      return nil
+    }
   }
 
   /// The position of a key that is a member in the store: behind the member that it follows there, unless that one was
@@ -204,7 +232,7 @@ final class MemberList {
   /// Adds a member at a position, or at the end. A present member is moved.
   func insert(_ key: Int64, at place: Int? = nil) {
     noteChange()
-    if contains(key) { drop(key) }
+    drop(key)
     if let place, place < keys.count { insertKey(key, at: max(0, place)) } else { append(key) }
     // In a list that was empty all members are inserted, and most lists of new objects have no other.
     if isLoaded && isOrdered && committed?.isEmpty == false { needNotes().inserted?.insert(key) }
@@ -244,7 +272,7 @@ final class MemberList {
   /// Removes a member.
   func remove(_ key: Int64) {
     noteChange()
-    if contains(key) { drop(key) }
+    drop(key)
     if !isLoaded {
       let notes = needNotes()
       notes.removed.insert(key)
@@ -292,7 +320,7 @@ final class MemberList {
   /// Restores the notes of an unloaded list about a key to those before a change.
   func restoreNote(_ trace: MemberTrace) {
     let key = trace.key
-    if contains(key) { drop(key) }
+    drop(key)
     if let place = trace.place { insertKey(key, at: min(place, keys.count)) }
     if trace.wasRemoved { needNotes().removed.insert(key) } else { notes?.removed.remove(key) }
     if trace.wasUnmoved { needNotes().unmoved.insert(key) } else { notes?.unmoved.remove(key) }
@@ -302,15 +330,14 @@ final class MemberList {
   /// Removes keys, which leaves the others in their order.
   private func removeKeys(where isRemoved: (Int64) -> Bool) {
     keys.removeAll(where: isRemoved)
-    if case .set = lookup { lookup = .unknown }
+    if case .mixed(let mixed) = lookup { mixed.forgetSet() }
   }
 
+  /// Removes a key if it is there.
   private func drop(_ key: Int64) {
-    if keys.last == key { keys.removeLast() } else if let place = keys.firstIndex(of: key) { keys.remove(at: place) }
-    guard case .set(var set) = lookup else { return }
-    lookup = .unknown
-    set.remove(key)
-    lookup = .set(set)
+    guard let place = place(of: key) else { return }
+    keys.remove(at: place)
+    if case .mixed(let mixed) = lookup { mixed.remove(key) }
   }
 
   private func noteChange() {

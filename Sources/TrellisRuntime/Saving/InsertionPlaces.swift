@@ -9,7 +9,7 @@ struct InsertionPlaces {
   private let ranges: [Range<Int>]
 
   /// The number of inserted members up to which each is searched for by itself.
-  private static let fewMembers = 8
+  private static let fewMembers = 4
 
   /// Nil if the order was changed otherwise than by insertions, or if all members are new.
   ///
@@ -18,9 +18,13 @@ struct InsertionPlaces {
     guard list.isLoaded, let inserted = list.inserted, list.committed?.isEmpty == false else { return nil }
     self.inserted = inserted
     keys = list.keys
-    let positions =
-      inserted.count <= Self.fewMembers
-      ? inserted.compactMap(list.place).sorted() : list.keys.indices.filter { inserted.contains(list.keys[$0]) }
+    let positions: [Int]
+    if inserted.count <= Self.fewMembers {
+      positions = inserted.compactMap(list.place).sorted()
+    } else {
+      let filter = KeyFilter(inserted)
+      positions = list.keys.indices.filter { filter.mayContain(list.keys[$0]) && inserted.contains(list.keys[$0]) }
+    }
     var ranges: [Range<Int>] = []
     for position in positions {
       if let last = ranges.last, last.upperBound == position {
