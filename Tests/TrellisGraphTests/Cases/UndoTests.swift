@@ -204,6 +204,24 @@ import Trellis
     #expect(left.bothNoActionDeny.objects == [second, first])
   }
 
+  @Test("a member whose move was undone has not moved for those that come back beside it")
+  func memberBesideUndoneMove() throws {
+    let right = PeerRight(in: context)
+    let (first, second) = (PeerLeft(in: context), PeerLeft(in: context))
+    right.bothNoActionDeny = [first, second]
+    try context.save()
+    context.undo.enable()
+    right.bothNoActionDeny.append(first)
+    #expect(right.bothNoActionDeny.objects == [second, first])
+    try context.undo.undo()
+    right.bothNoActionDeny.remove(second)
+    try context.refresh(second, discardingChanges: true)
+    #expect(right.bothNoActionDeny.objects == [first, second])
+    try context.save()
+    try context.refresh(right)
+    #expect(right.bothNoActionDeny.objects == [first, second])
+  }
+
   @Test("a delete that is done again is denied as it was the first time, whatever was loaded anew meanwhile")
   func deniedAgain() throws {
     let (left, right) = (PeerLeft(in: context), PeerRightKind(in: context))
