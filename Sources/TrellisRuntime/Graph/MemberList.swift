@@ -262,7 +262,8 @@ final class MemberList {
     else { return }
     let before = keys[..<place].last { !inserted.contains($0) }
     let after = keys[(place + 1)...].first { !inserted.contains($0) }
-    let follows = before.map(committed[..<stored].contains) ?? true
+    // From the back, where the member before mostly is.
+    let follows = before.map(committed[..<stored].reversed().contains) ?? true
     let precedes = after.map(committed[(stored + 1)...].contains) ?? true
     if follows && precedes { notes.inserted?.remove(key) }
   }
