@@ -152,6 +152,8 @@ extension ObjectGraph {
     let batchNumber = batches.add(batch, keeping: map)
     inherit(batch, from: owners.first, relationship)
     var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
+    // An object that was just made from its row in a store has no changes that could contradict the store.
+    let mayNewOnesDiffer = parent != nil
     do {
       try connection(reading: relationship.destination).scatteredMembers(
         of: relationship.number, owners: owners.map(\._key)
@@ -160,13 +162,13 @@ extension ObjectGraph {
         if count > limit { throw TooMany() }
         let known = map.count
         let member = try object(of: row, batch: batchNumber)
+        loading.add(row.key, to: owner)
         if map.count > known {
           batch.append(row.key)
-          // An object that was just made from its row in a store has no changes that could contradict the store.
-          loading.add(row.key, parent == nil ? nil : member, to: owner)
+          if mayNewOnesDiffer { loading.check(member, of: owner) }
         } else {
           refreshPlace(of: member, relationship, row)
-          loading.add(row.key, member, to: owner)
+          loading.check(member, of: owner)
         }
       }
     } catch is TooMany {
@@ -216,8 +218,10 @@ extension ObjectGraph {
       of: relationship.number, owners: owners.map(\._key)
     ) { owner, key, place in
       let member = map[key]
-      if let member { refreshPlace(of: member, relationship, place) } else { missing.append(key) }
-      loading.add(key, member, to: owner)
+      loading.add(key, to: owner)
+      guard let member else { return missing.append(key) }
+      refreshPlace(of: member, relationship, place)
+      loading.check(member, of: owner)
     }
     finish(loading, owners)
     return missing
@@ -240,9 +244,13 @@ extension ObjectGraph {
   }
 
   func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
+    var loaded = 0
     loading.forEachOwner { owner, keys in
-      if let owner = map[owner] { take(keys, from: loading, for: owner) }
+      guard let owner = map[owner] else { return }
+      take(keys, from: loading, for: owner)
+      loaded += 1
     }
+    if loaded == owners.count { return }
     // Owners without members in the store.
     for owner in owners where !owner.hasLoadedList(of: loading.relationship.property) {
       take([], from: loading, for: owner)
@@ -375,16 +383,20 @@ struct ListLoading {
     owners[number].start..<(number + 1 < owners.count ? owners[number + 1].start : keys.count)
   }
 
-  /// - Parameter member: The member, if it may have changed since it was saved; nil otherwise.
-  mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
+  /// Adds the key of a member.
+  mutating func add(_ key: Int64, to owner: Int64) {
     if owners.last?.key != owner {
       if let last = owners.last, last.key > owner { isGrouped = false }
       owners.append((owner, keys.count))
     }
     keys.append(key)
-    guard let member else { return }
+  }
+
+  /// Notes whether a member that was added, and may have changed since it was saved, left its owner since.
+  mutating func check(_ member: ManagedObject, of owner: Int64) {
     let refers = refers(member, to: owner)
     if refers && member.phase != .deleted { return }
+    let key = member._key
     if refers { deleted[owner, default: []].append(key) }
     gone[owner, default: []].insert(key)
   }

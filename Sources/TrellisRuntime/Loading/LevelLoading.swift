@@ -105,7 +105,8 @@ private struct ChainLoading {
     var last: ManagedObject?
     for member in members where member.level <= complete && member.object !== last {
       guard let owner = graph.map[member.owner], isUnloaded(owner) else { continue }
-      loading.add(member.object._key, member.object, to: member.owner)
+      loading.add(member.object._key, to: member.owner)
+      loading.check(member.object, of: member.owner)
       last = member.object
     }
     graph.finish(loading, owners)

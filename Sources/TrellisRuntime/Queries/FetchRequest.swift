@@ -11,10 +11,8 @@ public import TrellisStorage
 /// ```
 /// A request is a value: it can be kept, passed on and refined, and used in any context of the model.
 public struct FetchRequest<Columns: EntityColumns>: Sendable {
-  private let shared: SharedRequestTerms
-
   /// What is asked for.
-  var terms: RequestTerms { shared.terms }
+  private(set) var terms: RequestTerms
 
   /// The conditions as the predicate tree that stores evaluate. Nil if there are none, or if they contain formats,
   /// which the fetch parses.
@@ -39,23 +37,25 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
         prefetched: prefetch))
   }
 
-  private init(_ terms: consuming RequestTerms) { shared = SharedRequestTerms(terms) }
+  private init(_ terms: consuming RequestTerms) { self.terms = terms }
 
-  private func refined(_ change: (inout RequestTerms) -> Void) -> FetchRequest {
-    var terms = terms
-    change(&terms)
-    return FetchRequest(terms)
+  /// The request with a change. A request that nothing else refers to, such as one in a chain of calls, is not copied:
+  /// the functions that refine a request consume it.
+  private consuming func refined(_ change: (RequestTerms) -> Void) -> FetchRequest {
+    if !isKnownUniquelyReferenced(&terms) { terms = RequestTerms(copying: terms) }
+    change(terms)
+    return self
   }
 
   /// The request with additional conditions, all of which must hold as well.
-  public func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
+  public consuming func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
     self.where(conditions(Columns(PropertyPath(variable: 0))).tree)
   }
 
   /// The request with this sort order, the most important key first. An attribute alone is ascending. The order
   /// replaces any previous one. Objects with equal keys are returned in the order of their insertion, or in the reverse
   /// order if the last key is descending.
-  public func sorted(@SortBuilder _ terms: (Columns) -> [SortTerm]) -> FetchRequest {
+  public consuming func sorted(@SortBuilder _ terms: (Columns) -> [SortTerm]) -> FetchRequest {
     let keys = terms(Columns(PropertyPath(variable: 0))).map { $0.key }
     return refined { $0.sort(by: keys) }
   }
@@ -69,20 +69,20 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   /// `sort` of a model file. The prefix `-` puts the greatest value first. A to-many relationship sorts by the number
   /// of its members. The fetch checks the names, and throws ``PredicateFormatError`` for a name that the entity does
   /// not have or cannot be sorted by. The order replaces any previous one.
-  public func sorted(by names: String...) -> FetchRequest { sorted(by: names) }
+  public consuming func sorted(by names: String...) -> FetchRequest { sorted(by: names) }
 
   /// The same as ``sorted(by:)-(String...)``, with the names as an array.
-  public func sorted(by names: [String]) -> FetchRequest {
+  public consuming func sorted(by names: [String]) -> FetchRequest {
     refined { $0.sort(by: [], names: names) }
   }
 
   /// The request with a maximum number of objects. A negative number counts as 0, which returns no objects.
-  public func limit(_ count: Int) -> FetchRequest {
+  public consuming func limit(_ count: Int) -> FetchRequest {
     refined { $0.maximum = max(0, count) }
   }
 
   /// The request without its first objects. A negative number counts as 0, which skips none.
-  public func offset(_ count: Int) -> FetchRequest {
+  public consuming func offset(_ count: Int) -> FetchRequest {
     refined { $0.skipped = max(0, count) }
   }
 
@@ -93,7 +93,7 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   /// ```
   /// A relationship that is not prefetched is loaded on its first use, for all objects of the same fetch. Prefetching
   /// is therefore useful when the relationship is known to be used. It can be called several times.
-  public func prefetching<Target>(_ relationship: (Columns) -> ToManyPath<Target>) -> FetchRequest {
+  public consuming func prefetching<Target>(_ relationship: (Columns) -> ToManyPath<Target>) -> FetchRequest {
     prefetching(relationship(Columns(PropertyPath(variable: 0))).path)
   }
 
@@ -102,7 +102,7 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   /// ```swift
   /// let request = DiaryImage.all.prefetching { $0.diary }
   /// ```
-  public func prefetching<Target>(_ relationship: (Columns) -> ToOnePath<Target>) -> FetchRequest {
+  public consuming func prefetching<Target>(_ relationship: (Columns) -> ToOnePath<Target>) -> FetchRequest {
     prefetching(relationship(Columns(PropertyPath(variable: 0))).path)
   }
 
@@ -111,14 +111,14 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   /// ```swift
   /// let request = Tag.all.prefetching({ $0.diaries }, then: { $0.images })
   /// ```
-  public func prefetching<Middle, Target>(
+  public consuming func prefetching<Middle, Target>(
     _ relationship: (Columns) -> ToManyPath<Middle>, then next: (Middle) -> ToManyPath<Target>
   ) -> FetchRequest {
     prefetching(next(Middle(relationship(Columns(PropertyPath(variable: 0))).path)).path)
   }
 
   /// The request with prefetching of a to-many relationship and of a relationship of its members.
-  public func prefetching<Middle, Target>(
+  public consuming func prefetching<Middle, Target>(
     _ relationship: (Columns) -> ToManyPath<Middle>, then next: (Middle) -> ToOnePath<Target>
   ) -> FetchRequest {
     prefetching(next(Middle(relationship(Columns(PropertyPath(variable: 0))).path)).path)
@@ -126,19 +126,19 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
 
   /// The request with a lazy loading rule for its results and the objects loaded from them. It applies if it is
   /// stricter than the context's rule.
-  public func lazyLoading(_ rule: LazyLoading) -> FetchRequest {
+  public consuming func lazyLoading(_ rule: LazyLoading) -> FetchRequest {
     refined { $0.lazyLoading = rule }
   }
 
   /// The request for objects of the entity itself, without its subentities.
-  public func withoutSubentities() -> FetchRequest {
+  public consuming func withoutSubentities() -> FetchRequest {
     refined { $0.includesSubentities = false }
   }
 
   /// The request for the saved state of the store. The context's unsaved changes neither add objects to the results nor
   /// remove any, and objects with an unsaved delete are included. The objects themselves still have their unsaved
   /// values.
-  public func storedOnly() -> FetchRequest {
+  public consuming func storedOnly() -> FetchRequest {
     refined { $0.seesPendingChanges = false }
   }
 
@@ -147,11 +147,11 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     terms.prefetched.flatMap { path in path.steps.indices.map { Array(path.steps[...$0]) } }
   }
 
-  private func prefetching(_ path: PropertyPath) -> FetchRequest {
+  private consuming func prefetching(_ path: PropertyPath) -> FetchRequest {
     refined { $0.prefetched.append(path) }
   }
 
-  func `where`(_ added: ConditionTree) -> FetchRequest {
+  consuming func `where`(_ added: ConditionTree) -> FetchRequest {
     refined { $0.condition = $0.condition?.joined(.and, added) ?? added }
   }
 
@@ -161,29 +161,36 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   ///   ``PredicateFormatError``.
   func storeRequest(in graph: ObjectGraph) throws -> StoreRequest {
     try graph.runtime.check(Columns.Object.self)
-    return try shared.terms.storeRequest(for: Columns.Object._entity, in: graph.runtime)
+    return try terms.storeRequest(for: Columns.Object._entity, in: graph.runtime)
   }
 }
 
 // MARK: - Terms
 
 /// What a request asks for, of whatever entity.
-struct RequestTerms: Sendable {
+///
+/// Requests share their terms: generic code needs the metadata of a type to copy or destroy several values, and looks it
+/// up each time, but not to copy a reference.
+///
+/// `@unchecked` is sound because the terms are only changed by the one request that refers to them: another request, in
+/// whatever domain, would be a second reference, for which they are copied first. No field is accessed during a call to
+/// other code, so accesses cannot overlap, and exclusivity is not checked.
+final class RequestTerms: @unchecked Sendable {
   /// The conditions; nil for every object.
-  var condition: ConditionTree?
-  private(set) var sort: [SortKey]
+  @exclusivity(unchecked) var condition: ConditionTree?
+  @exclusivity(unchecked) private(set) var sort: [SortKey]
   /// The names of properties to sort by instead of ``sort``. They are resolved when a context, and thus the model, is
   /// known.
-  private(set) var sortNames: [String] = []
-  var maximum: Int?
-  var skipped: Int
-  var prefetched: [PropertyPath]
-  var lazyLoading = LazyLoading.allowed
-  var includesSubentities = true
-  var seesPendingChanges = true
+  @exclusivity(unchecked) private(set) var sortNames: [String] = []
+  @exclusivity(unchecked) var maximum: Int?
+  @exclusivity(unchecked) var skipped: Int
+  @exclusivity(unchecked) var prefetched: [PropertyPath]
+  @exclusivity(unchecked) var lazyLoading = LazyLoading.allowed
+  @exclusivity(unchecked) var includesSubentities = true
+  @exclusivity(unchecked) var seesPendingChanges = true
 
   init(
-    condition: ConditionTree? = nil, sort: [SortKey] = [], maximum: Int? = nil, skipped: Int = 0,
+    condition: consuming ConditionTree? = nil, sort: [SortKey] = [], maximum: Int? = nil, skipped: Int = 0,
     prefetched: [PropertyPath] = []
   ) {
     self.condition = condition
@@ -193,8 +200,21 @@ struct RequestTerms: Sendable {
     self.prefetched = prefetched
   }
 
+  /// Creates terms with the same contents.
+  init(copying other: RequestTerms) {
+    condition = other.condition
+    sort = other.sort
+    sortNames = other.sortNames
+    maximum = other.maximum
+    skipped = other.skipped
+    prefetched = other.prefetched
+    lazyLoading = other.lazyLoading
+    includesSubentities = other.includesSubentities
+    seesPendingChanges = other.seesPendingChanges
+  }
+
   /// Replaces the sort order.
-  mutating func sort(by keys: [SortKey], names: [String] = []) {
+  func sort(by keys: consuming [SortKey], names: [String] = []) {
     sort = keys
     sortNames = names
   }
@@ -206,6 +226,7 @@ struct RequestTerms: Sendable {
   ///
   /// - Throws: ``StoreError`` if the request is too large; ``PredicateFormatError``.
   func storeRequest(for entity: Int, in runtime: RuntimeModel) throws -> StoreRequest {
+    let condition = condition
     if condition?.isTooDeep == true { throw StoreRequest.tooDeep }
     var keys = sort
     for name in sortNames {
@@ -217,14 +238,6 @@ struct RequestTerms: Sendable {
     try request.checkSortKeys()
     return request
   }
-}
-
-/// Terms behind one reference, because generic code needs the metadata of a type to copy or destroy several values, and
-/// looks it up each time.
-private final class SharedRequestTerms: Sendable {
-  let terms: RequestTerms
-
-  init(_ terms: consuming RequestTerms) { self.terms = terms }
 }
 
 // MARK: - Formats
@@ -239,12 +252,12 @@ extension FetchRequest {
   ///
   /// - Parameter arguments: the values of `%@` and other placeholders, in order, without the interpolations.
   /// - Parameter format: The predicate in the format language.
-  public func `where`(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
+  public consuming func `where`(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
     self.where(format, arguments: arguments)
   }
 
   /// The same as ``where(_:_:)``, with the arguments as an array.
-  public func `where`(_ format: PredicateFormat, arguments: [any PredicateArgument]) -> FetchRequest {
+  public consuming func `where`(_ format: PredicateFormat, arguments: [any PredicateArgument]) -> FetchRequest {
     self.where(ConditionTree(format.with(arguments)))
   }
 
@@ -255,7 +268,7 @@ extension FetchRequest {
   /// ```
   /// All conditions so far form one side of the `or`. Conditions that are added later apply to both sides. A request
   /// without conditions matches every object and stays unchanged.
-  public func or(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
+  public consuming func or(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
     or(conditions(Columns(PropertyPath(variable: 0))).tree)
   }
 
@@ -268,11 +281,11 @@ extension FetchRequest {
   ///
   /// - Parameter arguments: the values of `%@` and other placeholders, in order, without the interpolations.
   /// - Parameter format: The predicate in the format language.
-  public func or(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
+  public consuming func or(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
     or(ConditionTree(format.with(arguments)))
   }
 
-  private func or(_ added: ConditionTree) -> FetchRequest {
+  private consuming func or(_ added: ConditionTree) -> FetchRequest {
     refined { $0.condition = $0.condition?.joined(.or, added) }
   }
 }

@@ -27,17 +27,14 @@ package struct RequestShape {
   ) throws(StoreError) {
     try request.checkSortKeys()
     words.removeAll(keepingCapacity: true)
-    values.removeAll(keepingCapacity: true)
+    // One by one, because values are few, and emptying an array at once costs as much as removing many.
+    while !values.isEmpty { values.removeLast() }
     let flags: UInt64 =
       (request.includesSubentities ? 1 : 0) | (request.limit == nil ? 0 : 2) | (request.offset > 0 ? 4 : 0)
       | (request.predicate == nil ? 0 : 8)
     words.append(purpose.rawValue | flags << 8 | UInt64(truncatingIfNeeded: request.entity) << 16)
-    for key in request.sort {
-      words.append(
-        1 | (key.isDescending ? 2 : 0) | UInt64(key.kind.word) << 8 | UInt64(key.options.rawValue) << 16
-          | (key.query == nil ? 0 : 4))
-      add(key.path)
-    }
+    // An iteration would copy each key.
+    for number in request.sort.indices { add(request.sort[number]) }
     words.append(0)
     if purpose == .values {
       words.append(UInt64(paths.count))
@@ -67,8 +64,7 @@ package struct RequestShape {
       add(aggregate.path.path)
     }
     for key in request.sort {
-      words.append(1 | (key.isDescending ? 2 : 0) | UInt64(key.kind.word) << 8 | UInt64(key.options.rawValue) << 16)
-      add(key.path)
+      add(key)
     }
     words.append(0)
     if let condition = request.condition { try add(condition, depth: 1) }
@@ -85,6 +81,13 @@ package struct RequestShape {
       words.append(17 | UInt64(truncatingIfNeeded: assignment.property) << 8)
       try add(assignment.value, 1)
     }
+  }
+
+  private mutating func add(_ key: borrowing SortKey) {
+    words.append(
+      1 | (key.isDescending ? 2 : 0) | UInt64(key.kind.word) << 8 | UInt64(key.options.rawValue) << 16
+        | (key.query == nil ? 0 : 4))
+    add(key.path)
   }
 
   private mutating func add(_ predicate: QueryPredicate, depth: Int) throws(StoreError) {

@@ -104,11 +104,11 @@ final class Database {
   }
 
   /// Whether there is another row.
-  @inline(__always) func step(_ statement: OpaquePointer, doing: String) throws(StoreError) -> Bool {
+  @inline(__always) func step(_ statement: OpaquePointer, doing: @autoclosure () -> String) throws(StoreError) -> Bool {
     let code = trellis_sqlite3_step(statement)
     if code == TRELLIS_SQLITE_ROW { return true }
     if code == TRELLIS_SQLITE_DONE { return false }
-    throw error(code, doing: doing)
+    throw error(code, doing: doing())
   }
 }
 

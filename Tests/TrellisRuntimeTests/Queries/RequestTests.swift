@@ -1,5 +1,6 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Fetch requests") struct RequestTests {
   private func context() throws -> ManagedObjectContext {
@@ -40,5 +41,46 @@ import Trellis
     #expect(try context.fetch(Node.where { $0.parent.is(nodes[0].objectID) }) == [nodes[1]])
     #expect(try context.fetch(Node.where { $0.parent != nil }) == [nodes[1]])
     #expect(try context.count(Node.where { $0.parent == nil }) == 2)
+  }
+
+  @Test("a request stays what it was, however it and its copies are refined, and whether they are kept")
+  func values() throws {
+    let seed = TestSettings.seed()
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<200 {
+      // The requests, with the steps that made them.
+      var made: [(request: Node.FetchRequest, steps: [Int])] = [(Node.all, [])]
+      for _ in 0..<12 {
+        let start = made.randomElement(using: &random) ?? made[0]
+        let steps = (0..<Int.random(in: 1...4, using: &random)).map { _ in Int.random(in: 0..<80, using: &random) }
+        made.append((refined(start.request, by: steps), start.steps + steps))
+      }
+      for (request, steps) in made {
+        let alone = refined(Node.all, by: steps)
+        #expect("\(request)" == "\(alone)", "seed \(seed), \(steps)")
+        #expect(request.prefetchedSteps == alone.prefetchedSteps, "seed \(seed), \(steps)")
+      }
+    }
+  }
+
+  /// The request as it is after several steps, each of which takes over the request of the step before.
+  private func refined(_ request: consuming Node.FetchRequest, by steps: [Int]) -> Node.FetchRequest {
+    for step in steps { request = refined(consume request, step) }
+    return request
+  }
+
+  /// The request with one of its parts changed, by a number of one to ten for each.
+  private func refined(_ request: consuming Node.FetchRequest, _ step: Int) -> Node.FetchRequest {
+    let number = step / 8 + 1, rank = Int64(number)
+    return switch step % 8 {
+    case 0: request.where { $0.rank == rank }
+    case 1: request.or { $0.rank > rank }
+    case 2: number < 6 ? request.sorted { $0.rank } : request.sorted { $0.name.descending }
+    case 3: request.limit(number)
+    case 4: request.offset(number)
+    case 5: number < 6 ? request.prefetching { $0.children } : request.prefetching { $0.parent }
+    case 6: number < 6 ? request.storedOnly() : request.withoutSubentities()
+    default: number < 6 ? request.sorted(by: "-name") : request.where("rank != %d", number)
+    }
   }
 }
