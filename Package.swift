@@ -7,6 +7,10 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// What `Trellis` exports. SwiftPM compiles a target again when a module has changed that it depends on by name, and `Trellis` does
+// not change with these, so whoever depends on it depends on them as well.
+let exported = ["TrellisModel", "TrellisStorage", "TrellisRuntime"]
+
 // Whether another package has resolved this one. It then gets what it can import and nothing else: SwiftPM would build the
 // generator for the models of the samples before anything of the program, even if the program uses no plugin.
 let isResolvedDependency = ["/.build/checkouts/", "/SourcePackages/checkouts/", "/registry/downloads/"]
@@ -16,7 +20,7 @@ var package = Package(
   name: "trellis",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "Trellis", targets: ["Trellis"]),
+    .library(name: "Trellis", targets: ["Trellis"] + exported),
     .library(name: "TrellisFoundationPredicates", targets: ["TrellisFoundationPredicates"]),
     .library(name: "TrellisStorage", targets: ["TrellisModel", "TrellisStorage"]),
     .library(name: "TrellisJSON", targets: ["TrellisJSON"]),
@@ -54,8 +58,7 @@ var package = Package(
       name: "TrellisJSON", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"], swiftSettings: settings),
 
     // What people import.
-    .target(
-      name: "Trellis", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"], swiftSettings: settings),
+    .target(name: "Trellis", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
 
     // The rules that every store obeys, as cases to run against one.
     .target(name: "TrellisStoreTesting", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
@@ -349,4 +352,10 @@ if !isResolvedDependency {
       ],
       swiftSettings: settings),
   ]
+}
+
+for target in package.targets {
+  let names = target.dependencies.compactMap { if case .byNameItem(let name, _) = $0 { name } else { nil } }
+  guard names.contains("Trellis") else { continue }
+  target.dependencies += exported.filter { !names.contains($0) }.map { .byName(name: $0) }
 }
