@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
 ]
 
 // What `Trellis` exports. SwiftPM compiles a target again when a module has changed that it depends on by name, and `Trellis` does
-// not change with these, so whoever depends on it depends on them as well.
+// not change with these, so a target that depends on it depends on them as well.
 let exported = ["TrellisModel", "TrellisStorage", "TrellisRuntime"]
 
 // Whether another package has resolved this one. It then gets what it can import and nothing else: SwiftPM would build the

@@ -4,9 +4,9 @@
     swift package dump-package | python3 Tests/check_package.py
     swift package dump-package | python3 Tests/check_package.py --as-dependency
 
-As a dependency, no target uses a plugin, or users would build the generator who do not need it. Whoever depends on `Trellis`
-depends on the modules that it exports, too: SwiftPM compiles a target again when a module has changed that it depends on by name,
-and `Trellis` does not change with those modules.
+As a dependency, no target uses a plugin, or SwiftPM would build the generator for programs that do not use it. A target that depends
+on `Trellis` depends on the modules that it exports, too: SwiftPM compiles a target again when a module has changed that it depends on
+by name, and `Trellis` does not change with those modules.
 """
 
 import json
