@@ -346,7 +346,7 @@ extension MemberList {
     } else if trace.wasMember && trace.order == nil && trace.place == nil {
       putBack(trace.key)
     } else if trace.wasMember {
-      bringBack(trace.key, to: formerPlace(trace))
+      insert(trace.key, at: formerPlace(trace))
     } else {
       remove(trace.key)
     }

@@ -253,21 +253,6 @@ final class MemberList {
     if place != nil { notes?.inserted?.remove(key) }
   }
 
-  /// Adds a member at a position, or at the end, where it was before a change that is reverted. If it follows and
-  /// precedes the same members that were not moved as in the store, it has not moved either.
-  func bringBack(_ key: Int64, to place: Int?) {
-    insert(key, at: place)
-    guard let notes, let inserted = notes.inserted, inserted.contains(key), let place = self.place(of: key),
-      let committed, let stored = committed.firstIndex(of: key)
-    else { return }
-    let before = keys[..<place].last { !inserted.contains($0) }
-    let after = keys[(place + 1)...].first { !inserted.contains($0) }
-    // From the back, where the member before mostly is.
-    let follows = before.map(committed[..<stored].reversed().contains) ?? true
-    let precedes = after.map(committed[(stored + 1)...].contains) ?? true
-    if follows && precedes { notes.inserted?.remove(key) }
-  }
-
   /// Adds a member at the end, unless it is present: then it keeps its position.
   func include(_ key: Int64) {
     guard !contains(key) else {

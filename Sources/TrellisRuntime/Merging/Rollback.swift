@@ -164,10 +164,11 @@ extension ObjectGraph {
     return committed.key != object._key
   }
 
-  /// Moves a member to its position among the members that were last fetched or saved.
+  /// Moves a member behind the one that it followed among the members that were last fetched or saved, wherever that one
+  /// is by now.
   private func putBack(_ member: Int64, _ owner: ManagedObject, _ relationship: Relationship) {
     let list = list(of: owner, relationship)
-    guard let place = list.committedPlace(of: member) else { return }
+    guard let committed = list.committed, let place = list.place(of: member, as: committed) else { return }
     var keys = list.keys.filter { $0 != member }
     keys.insert(member, at: min(place, keys.count))
     arrange(owner, relationship, keys)

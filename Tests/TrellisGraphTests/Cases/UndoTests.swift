@@ -187,6 +187,21 @@ import Trellis
     #expect(arrow.listDeny.objects == [arrow])
   }
 
+  @Test("a member whose changes are discarded returns behind the one that it followed, which was added again meanwhile")
+  func memberBesideOneAddedAgain() throws {
+    let left = PeerLeft(in: context)
+    let (first, second) = (PeerRight(in: context), PeerRight(in: context))
+    left.listDenyCascade = [first, second]
+    try context.save()
+    left.listDenyCascade = []
+    first.listDenyCascade.append(left)
+    try context.refresh(second, discardingChanges: true)
+    #expect(left.listDenyCascade.objects == [first, second])
+    try context.save()
+    try context.refresh(left)
+    #expect(left.listDenyCascade.objects == [first, second])
+  }
+
   @Test("a deleted member comes back where it was, though the order around it was given up meanwhile")
   func memberOfDiscardedOrder() throws {
     let left = PeerLeft(in: context)
