@@ -162,14 +162,10 @@ extension ObjectGraph {
         if count > limit { throw TooMany() }
         let known = map.count
         let member = try object(of: row, batch: batchNumber)
+        let isNew = map.count > known
         loading.add(row.key, to: owner)
-        if map.count > known {
-          batch.append(row.key)
-          if mayNewOnesDiffer { loading.check(member, of: owner) }
-        } else {
-          refreshPlace(of: member, relationship, row)
-          loading.check(member, of: owner)
-        }
+        if isNew { batch.append(row.key) } else { refreshPlace(of: member, relationship, row) }
+        if !isNew || mayNewOnesDiffer { loading.check(member, of: owner) }
       }
     } catch is TooMany {
       return false

@@ -27,15 +27,13 @@ package struct RequestShape {
   ) throws(StoreError) {
     try request.checkSortKeys()
     words.removeAll(keepingCapacity: true)
-    // One by one, because values are few, and emptying an array at once costs as much as removing many.
+    // One by one, because the values are few, and `removeAll` costs as much for one as for many.
     while !values.isEmpty { values.removeLast() }
     let flags: UInt64 =
       (request.includesSubentities ? 1 : 0) | (request.limit == nil ? 0 : 2) | (request.offset > 0 ? 4 : 0)
       | (request.predicate == nil ? 0 : 8)
     words.append(purpose.rawValue | flags << 8 | UInt64(truncatingIfNeeded: request.entity) << 16)
-    // An iteration would copy each key.
-    for number in request.sort.indices { add(request.sort[number]) }
-    words.append(0)
+    add(request.sort)
     if purpose == .values {
       words.append(UInt64(paths.count))
       for projected in paths { add(projected.path) }
@@ -63,10 +61,7 @@ package struct RequestShape {
       words.append(aggregate.function.word | UInt64(aggregate.path.kind.word) << 8)
       add(aggregate.path.path)
     }
-    for key in request.sort {
-      add(key)
-    }
-    words.append(0)
+    add(request.sort)
     if let condition = request.condition { try add(condition, depth: 1) }
     if let limit = request.limit { values.append(.single(.integer(Int64(max(0, limit))))) }
     if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
@@ -83,11 +78,16 @@ package struct RequestShape {
     }
   }
 
-  private mutating func add(_ key: borrowing SortKey) {
-    words.append(
-      1 | (key.isDescending ? 2 : 0) | UInt64(key.kind.word) << 8 | UInt64(key.options.rawValue) << 16
-        | (key.query == nil ? 0 : 4))
-    add(key.path)
+  /// Encodes a sort order. The query of a key is a value, so only whether there is one is part of the shape.
+  private mutating func add(_ keys: [SortKey]) {
+    // An iteration would copy each key.
+    for number in keys.indices {
+      words.append(
+        1 | (keys[number].isDescending ? 2 : 0) | UInt64(keys[number].kind.word) << 8
+          | UInt64(keys[number].options.rawValue) << 16 | (keys[number].query == nil ? 0 : 4))
+      add(keys[number].path)
+    }
+    words.append(0)
   }
 
   private mutating func add(_ predicate: QueryPredicate, depth: Int) throws(StoreError) {
