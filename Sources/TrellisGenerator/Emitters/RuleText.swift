@@ -34,7 +34,10 @@ enum RuleText {
       clauses.append("\(length) \(unit(of: attribute.type, isOne: (rules.maximumLength ?? rules.minimumLength) == 1))")
     }
     // A bound of a date is stored in microseconds, which say nothing in a comment.
-    if attribute.type != .date, let bounds = span(rules.minimum?.boundText, rules.maximum?.boundText) {
+    if attribute.type != .date,
+      let bounds = span(
+        rules.minimum?.boundText(attribute.type), rules.maximum?.boundText(attribute.type))
+    {
       clauses.append(bounds)
     }
     if rules.pattern != nil { clauses.append("matches the model's pattern") }
@@ -89,10 +92,10 @@ enum RuleText {
 
 extension StoredValue {
   /// A bound as the model file writes it; nil for a value that is no number.
-  fileprivate var boundText: String? {
+  fileprivate func boundText(_ type: AttributeType) -> String? {
     switch self {
     case .integer(let number): String(number)
-    case .real(let number): String(number)
+    case .real(let number): type == .float ? String(Float(number)) : String(number)
     case .text(let text): text
     default: nil
     }

@@ -202,6 +202,7 @@ extension ValueMap {
     case (.uuid, .blob(let bytes)): UUIDText.text(bytes)
     case (_, .blob(let bytes)): Base64Text.text(bytes)
     case (_, .integer(let number)): String(number)
+    case (.float, .real(let number)): String(Float(number))
     case (_, .real(let number)): String(number)
     case (_, .text(let text)): text
     case (_, .null), (_, .file): ""

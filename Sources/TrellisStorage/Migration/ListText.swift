@@ -22,7 +22,8 @@ package enum ListText {
     switch element.form {
     case .integer: return decode(text, Int64.self) { .integer($0) }
     case .bool: return decode(text, Bool.self) { .integer($0 ? 1 : 0) }
-    case .float, .double: return decode(text, Double.self) { .real($0) }
+    case .float: return decode(text, Float.self) { .real(Double($0)) }
+    case .double: return decode(text, Double.self) { .real($0) }
     case .decimal: return decode(text, Decimal.self) { $0.storedValue }
     case .date: return decode(text, Date.self) { .integer($0.storedMicroseconds) }
     case .text, .url: return decode(text, String.self) { .text($0) }
@@ -54,7 +55,11 @@ package enum ListText {
   private struct AnyElement: Encodable {
     let value: any Encodable
 
-    func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+    /// The encoder has forms of its own for decimals, data and URLs, which `value.encode(to:)` would bypass.
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode(value)
+    }
   }
 
   private static func element(_ value: StoredValue, _ type: AttributeType) -> (any Encodable)? {

@@ -212,7 +212,9 @@ struct MigrationResolver {
   ) throws(PredicateFormatError) -> Filling {
     let value = try CheckedValue(text, of: origin.index, in: stored)
     let form = AttributeForm(attribute.type, current)
-    guard let found = AttributeForm(value.type, stored) else { throw Self.unfit(text, attribute) }
+    // A real of the language is a double, and the attribute that it is read from may be a float.
+    let isFloat = stored.attribute(at: value.operand, of: origin)?.type == .float
+    guard let found = isFloat ? .float : AttributeForm(value.type, stored) else { throw Self.unfit(text, attribute) }
     let conversion = ValueConversion(from: found, to: form)
     if conversion.reach == .never { throw Self.unfit(text, attribute) }
     expressions.append(
@@ -272,6 +274,19 @@ struct MigrationResolver {
         likelyName: successor.flatMap { match.likelyName(of: property, in: $0) },
         replacement: successor.flatMap { match.replacement(of: property, in: $0)?.name })
     }
+  }
+}
+
+extension Model {
+  /// The attribute whose value an operand is; nil if the operand is another value.
+  fileprivate func attribute(at operand: Operand, of entity: Entity) -> Attribute? {
+    guard case .path(let path) = operand, path.variable == 0, let last = path.steps.last else { return nil }
+    var entity = entity
+    for step in path.steps.dropLast() {
+      guard let relationship = entity.properties[step].relationship else { return nil }
+      entity = entities[relationship.destination]
+    }
+    return entity.properties[last].attribute
   }
 }
 

@@ -38,6 +38,22 @@ package struct ValueConversion: Sendable {
     keepsValues = reach == .sameForm || reach == .counted && Self.keepsValues(from: old, to: new)
   }
 
+  /// Whether values of an enum become those of an enum, each of them on its own.
+  package var isOfEnums: Bool {
+    if case .enumeration = old, case .enumeration = new { true } else { false }
+  }
+
+  /// The enums of the values, or of the elements of lists; nil if it is not about two enums.
+  var enums: (old: EnumDescription, new: EnumDescription)? {
+    switch (old, new) {
+    case (.enumeration(let old), .enumeration(let new)): return (old, new)
+    case (.list(let old), .list(let new)):
+      guard case .enumeration(let old) = old.form, case .enumeration(let new) = new.form else { return nil }
+      return (old, new)
+    default: return nil
+    }
+  }
+
   /// Converts a value that is not null.
   ///
   /// - Returns: the value in the new form; nil if it has none.
@@ -132,8 +148,8 @@ struct EnumConversion {
   private var values: [StoredValue: StoredValue] = [:]
   private let old: EnumDescription
   private let new: EnumDescription
-  /// Whether all cases have a counterpart.
-  private var isComplete = true
+  /// The cases without a counterpart.
+  private(set) var gone: [EnumDescription.Case] = []
 
   init(from old: EnumDescription, to new: EnumDescription) {
     self.old = old
@@ -141,11 +157,18 @@ struct EnumConversion {
     var taken: Set<String> = []
     var successors: [String: StoredValue] = [:]
     let names = Set(old.cases.map(\.name))
+    let present = Set(new.cases.map(\.name))
     for current in new.cases {
       // A former name that the stored enum claims itself was renamed before.
-      let settled = Set(old.cases.first { $0.name == current.name }?.renamedFrom ?? [])
-      let former = current.renamedFrom.first { names.contains($0) && !settled.contains($0) && !taken.contains($0) }
-      if let former, taken.insert(former).inserted { successors[former] = current.rawValue }
+      var settled = Set(old.cases.first { $0.name == current.name }?.renamedFrom ?? [])
+      var isFound = false
+      for former in current.renamedFrom where names.contains(former) && !settled.contains(former) {
+        // Several former cases become one. A name that a new case has again is that case's.
+        guard !isFound || !present.contains(former), taken.insert(former).inserted else { continue }
+        isFound = true
+        successors[former] = current.rawValue
+        settled.formUnion(old.cases.first { $0.name == former }?.renamedFrom ?? [])
+      }
     }
     let renamed = Set(new.cases.filter { current in current.renamedFrom.contains { taken.contains($0) } }.map(\.name))
     let isSameType = old.rawType == new.rawType
@@ -159,7 +182,7 @@ struct EnumConversion {
       if let value = successors[stored.name] ?? sameName ?? sameValue ?? kept {
         values[stored.rawValue] = value
       } else {
-        isComplete = false
+        gone.append(stored)
       }
     }
   }
@@ -176,7 +199,7 @@ struct EnumConversion {
 
   var reach: ValueConversion.Reach {
     let mayBeUnknown = old.unknown != .reject && (new.unknown == .reject || old.rawType != new.rawType)
-    if !isComplete || mayBeUnknown { return .counted }
+    if !gone.isEmpty || mayBeUnknown { return .counted }
     return keepsValues ? .sameForm : .always
   }
 }
@@ -264,6 +287,8 @@ enum AttributeForm: Hashable, Sendable {
     case integer(Int64)
     case truth(Bool)
     case real(Double)
+    /// The shortest text of a float is not that of the double with the same value.
+    case float(Float)
     case decimal(String)
     case date(Int64)
     case uuid([UInt8])
@@ -283,7 +308,8 @@ enum AttributeForm: Hashable, Sendable {
     case (.date, .integer(let microseconds)): return .date(microseconds)
     case (.integer, .integer(let number)): return .integer(number)
     case (.bool, .integer(let number)): return .truth(number != 0)
-    case (.float, .real(let number)), (.double, .real(let number)): return .real(number)
+    case (.float, .real(let number)): return .float(Float(number))
+    case (.double, .real(let number)): return .real(number)
     case (.decimal, .text(let text)): return .decimal(text)
     case (.uuid, .blob(let bytes)): return .uuid(bytes)
     case (.blob, .blob(let bytes)): return .bytes(bytes)
@@ -299,7 +325,7 @@ enum AttributeForm: Hashable, Sendable {
     case .integer(let range): Self.integer(meaning).flatMap { range.contains($0) ? .integer($0) : nil }
     case .bool: Self.bool(meaning)
     case .double: Self.real(meaning).map { .real($0) }
-    case .float: Self.real(meaning).flatMap { Double(Float($0)) == $0 ? .real($0) : nil }
+    case .float: Self.float(meaning).map { .real(Double($0)) }
     case .decimal: Self.decimal(meaning).map { .text($0) }
     case .date: Self.date(meaning).map { .integer($0) }
     case .text: Self.text(meaning).map { .text($0) }
@@ -316,6 +342,7 @@ enum AttributeForm: Hashable, Sendable {
     case .integer(let number), .date(let number): number
     case .truth(let isTrue): isTrue ? 1 : 0
     case .real(let number): Int64(exactly: number)
+    case .float(let number): Int64(exactly: number)
     case .decimal(let text), .text(let text): Int64(text)
     case .name(_, raw: .integer(let number)): number
     default: nil
@@ -340,15 +367,30 @@ enum AttributeForm: Hashable, Sendable {
     case .integer(let number): return Double(exactly: number)
     case .truth(let isTrue): return isTrue ? 1 : 0
     case .real(let number): return number
-    case .decimal(let text), .text(let text):
-      guard let number = Double(text), number.isFinite else { return nil }
-      // The double counts as the same number if it is written with the same digits. A decimal has no digits for the
-      // largest and the smallest doubles, whose text is their own.
-      if text == "\(number)" { return number }
-      guard let wanted = DecimalText.canonical(text), DecimalText.canonical("\(number)") == wanted else { return nil }
-      return number
+    case .float(let number): return Double(number)
+    case .decimal(let text), .text(let text): return written(text)
     default: return nil
     }
+  }
+
+  /// The number, if it is exactly a float.
+  private static func float(_ meaning: Meaning) -> Float? {
+    switch meaning {
+    case .float(let number): number
+    case .decimal(let text), .text(let text): written(text)
+    default: real(meaning).flatMap { Float(exactly: $0) }
+    }
+  }
+
+  /// The number that is written with the same digits as a text; nil if there is none.
+  private static func written<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String) -> Number? {
+    guard let number = Number(text), number.isFinite else { return nil }
+    // A decimal has no digits for the largest and the smallest numbers, whose text is their own.
+    if text == number.description { return number }
+    guard let wanted = DecimalText.canonical(text), DecimalText.canonical(number.description) == wanted else {
+      return nil
+    }
+    return number
   }
 
   private static func decimal(_ meaning: Meaning) -> String? {
@@ -356,6 +398,7 @@ enum AttributeForm: Hashable, Sendable {
     case .integer(let number): String(number)
     case .truth(let isTrue): isTrue ? "1" : "0"
     case .real(let number): number.isFinite ? DecimalText.canonical("\(number)") : nil
+    case .float(let number): number.isFinite ? DecimalText.canonical("\(number)") : nil
     case .decimal(let text), .text(let text): DecimalText.canonical(text)
     default: nil
     }
@@ -384,6 +427,7 @@ enum AttributeForm: Hashable, Sendable {
     case .integer(let number): String(number)
     case .truth(let isTrue): isTrue ? "true" : "false"
     case .real(let number): "\(number)"
+    case .float(let number): "\(number)"
     case .decimal(let text), .text(let text): text
     case .date(let microseconds): DateText.text(microseconds)
     case .uuid(let bytes): UUIDText.text(bytes)

@@ -20,6 +20,7 @@ struct ValueSpelling {
     case (.bool, .integer(let flag)): return flag == 0 ? "false" : "true"
     case (.date, .integer(let microseconds)): return DateText.text(microseconds)
     case (.uuid, .blob(let bytes)): return UUIDText.text(bytes)
+    case (.float, .real(let number)): return String(describing: Float(number))
     case (.enumeration(let name), _):
       let cases = model.enumeration(named: name)?.cases ?? []
       if let enumCase = cases.first(where: { $0.rawValue == value }) { return enumCase.name }

@@ -163,6 +163,9 @@ extension PlainValues {
     case (.bool, .integer(let number)) where target == .string: return .text(number == 1 ? "true" : "false")
     case (.date, .integer(let number)) where target == .string: return .text(DateText.text(number))
     case (_, .integer(let number)): return fromInteger(number, target)
+    case (.float, .real(let number)) where target == .string: return .text("\(Float(number))")
+    case (.float, .real(let number)) where target == .decimal:
+      return DecimalText.canonical("\(Float(number))").map { .text($0) }
     case (_, .real(let number)): return fromReal(number, target)
     case (.uuid, .blob(let bytes)): return target == .string ? .text(UUIDText.text(bytes)) : value
     case (.data, .blob(let bytes)):

@@ -47,6 +47,21 @@ import TrellisTestSupport
     #expect(conversion(new, new).convert(.text("sad")) == .text("sad"))
   }
 
+  @Test("several former cases become one, unless one of them was the past of another, or is a case again")
+  func united() {
+    let cases = old + [Case("angry", .text("angry"))]
+    let low = Case("low", .text("low"), renamedFrom: ["sad", "angry"])
+    let there = conversion(cases, [low, old[1]])
+    #expect(there.reach == .always)
+    for former in ["sad", "angry"] { #expect(there.convert(.text(former)) == .text("low")) }
+    // The name was used again when the other case had got its own.
+    let past = [Case("sad", .text("sad"), renamedFrom: ["angry"]), Case("angry", .text("angry"))]
+    let again = conversion(past, [low, Case("angry", .text("angry"))])
+    #expect(again.convert(.text("sad")) == .text("low") && again.convert(.text("angry")) == .text("angry"))
+    #expect(conversion(past, [low]).convert(.text("angry")) == nil)
+    #expect(conversion(cases, [low, cases[2]]).convert(.text("angry")) == .text("angry"))
+  }
+
   @Test("a removed case has no counterpart, unless unknown values are kept")
   func removed() {
     let new = [old[1]]
