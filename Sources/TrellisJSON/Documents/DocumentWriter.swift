@@ -253,18 +253,20 @@ struct DocumentWriter<Contents: DocumentContents> {
       if value.isNull { continue }
       bytes.append(", ")
       bytes.append(contentsOf: fields[place].keyBytes)
-      guard bytes.append(value, as: fields[place].form) else { return unstorable(fields[place], row.entity) }
+      guard bytes.append(value, as: fields[place].form) else { return unstorable(fields[place], row) }
     }
     bytes.append("}")
     return nil
   }
 
-  private func unstorable(_ field: DocumentLayout.Field, _ entity: Int) -> StoreError {
-    let entity = document.model.entities[entity]
-    let name = entity.properties[field.property].name
+  private func unstorable(_ field: DocumentLayout.Field, _ row: Contents.Row) -> StoreError {
+    let entity = document.model.entities[row.entity]
+    let property = entity.properties[field.property]
+    let expectation = property.attribute?.expectation ?? "the key of an object"
     return StoreError(
-      .unstorableValue, "\(entity.name).\(name) would hold a value that is none of its type.",
-      remedy: "Set another value before saving.", entity: entity.name, properties: [name])
+      .unstorableValue,
+      "\(entity.name)#\(row.key).\(property.name) has a value that a document cannot carry; it can carry \(expectation).",
+      remedy: "Set another value there.", entity: entity.name, properties: [property.name])
   }
 
   // MARK: Pairs

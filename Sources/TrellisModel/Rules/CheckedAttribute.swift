@@ -50,6 +50,8 @@ package final class CheckedAttribute: Sendable {
   private var numberMessage: String {
     switch type {
     case .date: "must be a date within 292,000 years of 1970"
+    case .decimal: "must be a number of at most \(DecimalText.maximumDigits) digits"
+    case .array(.decimal): "must hold nothing but numbers of at most \(DecimalText.maximumDigits) digits"
     case .array, .codable: "must hold nothing but what can be kept: no number in it may be infinite or none"
     default: "must be a number"
     }
@@ -59,11 +61,24 @@ package final class CheckedAttribute: Sendable {
     switch (form, value) {
     case (_, .real(let number)): number.isNaN
     case (.date, .integer(let number)): number == .min
-    case (.decimal, .text(let text)): text == "NaN"
+    case (.decimal, .text(let text)): Self.isNoDecimal(text)
     case (.json, .text(let text)): text.isEmpty
-    case (.decimals, .text(let text)): text.isEmpty || text.contains("NaN")
+    case (.decimals, .text(let text)): text.isEmpty || Self.areNoDecimals(text)
     default: false
     }
+  }
+
+  /// Whether a text is none of a decimal that every store and document can carry. `Decimal` itself has numbers of 39
+  /// digits.
+  private static func isNoDecimal(_ text: String) -> Bool {
+    if text.utf8.count <= DecimalText.maximumDigits { return text == "NaN" }
+    return DecimalText.canonical(text) == nil
+  }
+
+  /// - Parameter list: a list as JSON.
+  private static func areNoDecimals(_ list: String) -> Bool {
+    if list.utf8.count <= DecimalText.maximumDigits { return list.contains("NaN") }
+    return list.split { $0.isWhitespace || "[],".contains($0) }.contains { isNoDecimal(String($0)) }
   }
 
   /// The ways in which a stored value can say that it is no number.
@@ -99,7 +114,7 @@ package final class CheckedAttribute: Sendable {
   private func words(for bound: StoredValue) -> String {
     switch bound {
     case .integer(let number): type == .date ? DateText.text(number) : "\(number)"
-    case .real(let number): "\(number)"
+    case .real(let number): type == .float ? "\(Float(number))" : "\(number)"
     case .text(let text): text
     case .blob, .file, .null: "its bound"
     }

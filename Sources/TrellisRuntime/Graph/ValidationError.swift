@@ -42,8 +42,8 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
     case minimumLength, maximumLength
     /// A text does not match its pattern.
     case pattern
-    /// A value cannot be stored: a number that is NaN, a NaN or infinite number in a list or struct, or a date further
-    /// from 1970 than 292,000 years.
+    /// A value cannot be stored: a number that is NaN, a NaN or infinite number in a list or struct, a decimal of more
+    /// than 38 digits, or a date further from 1970 than 292,000 years.
     case notANumber
     /// The object cannot be deleted while the relationship has partners.
     case deniedDelete
