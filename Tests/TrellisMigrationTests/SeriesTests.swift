@@ -43,7 +43,8 @@ import TrellisTestSupport
     (.changeRules, 108), (.renameProperty, 150), (.becomeOptional, 76), (.changeFlags, 52), (.addInverse, 29),
     (.addIndex, 29), (.removeIndex, 20), (.insertParent, 24), (.renameEntity, 20), (.becomeOrdered, 8),
     (.becomeMany, 8),
-    (.reuseName, 9), (.swapProperties, 5), (.swapEntities, 2), (.renameBothEnds, 5), (.addCase, 20), (.removeKey, 10),
+    (.reuseName, 9), (.takeName, 9), (.swapProperties, 5), (.swapEntities, 2), (.renameBothEnds, 5), (.addCase, 20),
+    (.removeKey, 10),
     (.reorder, 20),
   ]
 

@@ -199,9 +199,12 @@ enum NameClashes {
     }
   }
 
-  /// Checks that no two claim the same former name, and that a name in `removed` belongs to nothing that is stored. A
-  /// former name may be the name of another entity, property or case now: names can be swapped and used again. It may
-  /// also be the own name: something that was called so before, and in between otherwise.
+  /// Checks that no two claim the same former name, and that what has a name in `removed` can be gone. A former name may
+  /// be the name of another entity, property or case now: names can be swapped and used again. It may also be the own
+  /// name: something that was called so before, and in between otherwise.
+  ///
+  /// A name in `removed` may be a former name, or the name of something that was called otherwise: a stored model may
+  /// have both names, and then one of the two has no place.
   private static func checkRenames(_ draft: Draft, _ findings: Findings) {
     // The rows of an entity that has become abstract, and the values of a property that has become transient, go.
     checkRenames(
@@ -238,9 +241,9 @@ enum NameClashes {
       }
     }
     var present: [String: Int] = [:]
-    for (name, _, isStored) in all where isStored { present[name.value] = name.offset }
+    for (name, former, isStored) in all where isStored && former.isEmpty { present[name.value] = name.offset }
     for name in removed {
-      guard let other = present[name.value] ?? claimed[name.value] else { continue }
+      guard let other = present[name.value] else { continue }
       findings.error(
         .renameClash, at: name.offset,
         "\(name.value.quoted) in \"removed\" is in use among the \(things); take it out of one of the two.",

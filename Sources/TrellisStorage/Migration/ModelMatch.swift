@@ -58,13 +58,12 @@ private struct NamedThing {
   }
 
   init(_ property: Property) {
-    switch property {
-    case .attribute(let attribute):
-      self.init(attribute.name, attribute.description.renamedFrom, attribute.column == nil ? nil : .attribute)
-    case .relationship(let relationship):
-      self.init(
-        relationship.name, relationship.description.renamedFrom, relationship.isTransient ? nil : .relationship)
-    }
+    let kind: Kind =
+      switch property {
+      case .attribute: .attribute
+      case .relationship: .relationship
+      }
+    self.init(property.name, property.formerNames, property.isStored ? kind : nil)
   }
 }
 
@@ -183,6 +182,21 @@ private struct PropertyMatching {
 }
 
 extension Property {
+  /// Whether a store keeps the property.
+  fileprivate var isStored: Bool {
+    switch self {
+    case .attribute(let attribute): attribute.column != nil
+    case .relationship(let relationship): !relationship.isTransient
+    }
+  }
+
+  fileprivate var formerNames: [String] {
+    switch self {
+    case .attribute(let attribute): attribute.description.renamedFrom
+    case .relationship(let relationship): relationship.description.renamedFrom
+    }
+  }
+
   /// The entity that declares the property.
   fileprivate var declaring: Int {
     switch self {
@@ -240,7 +254,7 @@ extension ModelMatch {
     if let origin = origins[entity], let number = properties[origin].firstIndex(of: property.index) {
       return current.entities[entity].properties[number]
     }
-    guard let named = current.entities[entity].property(named: property.name) else { return nil }
+    guard let named = current.entities[entity].property(named: property.name), named.isStored else { return nil }
     guard let origin = origin(of: named.index, in: entity) else { return named }
     return origin.index == property.index ? named : nil
   }
@@ -250,8 +264,9 @@ extension ModelMatch {
 
 extension ModelMatch {
   /// The new property that is most like a lost one: of the same type or shape, with the nearest name; nil if there is
-  /// none.
+  /// none, or if another property has the former name already.
   func likelyName(of property: Property, in successor: Int) -> String? {
+    if current.entities[successor].properties.contains(where: { $0.formerNames.contains(property.name) }) { return nil }
     let candidates = current.entities[successor].properties.filter { candidate in
       guard origin(of: candidate.index, in: successor) == nil else { return false }
       switch (property, candidate) {
@@ -264,8 +279,10 @@ extension ModelMatch {
     return Self.nearest(to: property.name, candidates.map(\.name))
   }
 
-  /// The new entity that is most like a lost one: with a property of the same name, and the nearest name.
+  /// The new entity that is most like a lost one: with a property of the same name, and the nearest name; nil if there
+  /// is none, or if another entity has the former name already.
   func likelyName(of entity: Entity) -> String? {
+    if current.description.entities.contains(where: { $0.renamedFrom.contains(entity.name) }) { return nil }
     let names = Set(entity.properties.map(\.name))
     let candidates = current.entities.filter { candidate in
       origins[candidate.index] == nil && candidate.properties.contains { names.contains($0.name) }

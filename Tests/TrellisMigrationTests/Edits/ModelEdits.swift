@@ -5,7 +5,8 @@ import TrellisTestSupport
 struct ModelEdits {
   enum Edit: String, CaseIterable {
     case addAttribute, addLink, addEntity, renameEntity, renameProperty, renameBothEnds, swapEntities, swapProperties
-    case reuseName, becomeMany, addInverse, removeKey, addKey, removeIndex, addIndex, changeFlags, changeRules, addCase
+    case reuseName, takeName, becomeMany, addInverse, removeKey, addKey, removeIndex, addIndex, changeFlags,
+      changeRules, addCase
     case reorder, changeValueRules, renameCase, reorderCases, becomeOptional, becomeOrdered
     // What follows may lose something, or has another result in one step than in many.
     case removeProperty, removeEntity, changeType, becomeRequired, becomeOne, becomeUnordered, removeInverse
@@ -127,6 +128,7 @@ struct ModelEdits {
     case .swapEntities: return swapEntities()
     case .swapProperties: return swapProperties()
     case .reuseName: return reuseName()
+    case .takeName: return takeName()
     case .becomeMany, .becomeOne: return changeCount(edit == .becomeMany)
     case .becomeOrdered, .becomeUnordered:
       guard let end = end({ $0.isToMany && $0.isOrdered == (edit == .becomeUnordered) }) else { return false }
@@ -251,6 +253,18 @@ struct ModelEdits {
     } else {
       maker.addLink(from: owner, named: property.name)
     }
+    return true
+  }
+
+  /// A property goes, and another one of the entity gets its name.
+  private mutating func takeName() -> Bool {
+    guard let entity = entity() else { return false }
+    let fit = entity.properties.filter { $0.formerNames.isEmpty && $0.origins.count == 1 && !$0.isTransient }
+    guard let gone = maker.some(fit), let heir = maker.some(fit), gone.id != heir.id,
+      (gone.link == nil) == (heir.link == nil), gone.link?.inverse == nil || gone.link?.inverse != heir.id
+    else { return false }
+    model.remove(property: gone.id)
+    rename(heir.id, to: gone.name)
     return true
   }
 

@@ -47,6 +47,11 @@ struct RandomModelPair {
     return ModelFile.parse(Array(description.canonicalJSON().utf8), path: "Random").description == description
   }
 
+  /// What the check says of a model.
+  static func messages(_ model: PlainModel) -> String {
+    ModelFile.parse(Array(model.description.canonicalJSON().utf8), path: "Random").rendered()
+  }
+
   // MARK: Meaning
 
   /// Whether no new property has a name, or a former name, that the stored entity uses for something that is gone.
@@ -99,7 +104,7 @@ struct RandomModelPair {
 
   private mutating func consent(_ names: [String]) {
     for name in names where !current.removed.contains(name) {
-      if current.entities.contains(where: { $0.name == name || $0.formerNames.contains(name) }) { continue }
+      if current.entities.contains(where: { $0.name == name && $0.formerNames.isEmpty && !$0.isAbstract }) { continue }
       current.removed.append(name)
     }
   }
@@ -113,7 +118,9 @@ struct RandomModelPair {
         // What has the name now says so.
         current.change(new.id) { $0.isLossy = true }
       }
-      if current[entity].properties.contains(where: { $0.name == name || $0.formerNames.contains(name) }) { continue }
+      if current[entity].properties.contains(where: { $0.name == name && $0.formerNames.isEmpty && !$0.isTransient }) {
+        continue
+      }
       current[entity].removed.append(name)
     }
   }

@@ -9,6 +9,7 @@ struct PlainModel {
   var entities: [PlainEntity] = []
   var removed: [String] = []
   var history = HistoryContent.off
+  var version: String?
 
   static let codableType = "Place"
 
@@ -116,7 +117,8 @@ struct PlainModel {
 
   var description: ModelDescription {
     ModelDescription(
-      name: "Random", enums: enums, codableTypes: [Self.codableType], entities: entities.map(described),
+      name: "Random", version: version, enums: enums, codableTypes: [Self.codableType],
+      entities: entities.map(described),
       removed: removed, history: history)
   }
 
