@@ -86,12 +86,14 @@ enum Tool {
     let result = ModelFile.parse(bytes, path: path, besides: others)
     Platform.complain(result.rendered())
     guard let description = result.description else { throw Failure() }
-    var former = FormerVersions()
-    if !result.migrates.isEmpty {
-      let released: ModelHistory
-      if let history { released = history } else { released = try Self.history(beside: path) }
-      former = try formerVersions(result.migrates, of: path, released)
+    let released: ModelHistory
+    if let history { released = history } else { released = try Self.history(beside: path) }
+    if let error = released.returnError(of: description, in: ModelHistory.File(path: path, bytes: bytes)) {
+      Platform.complain(error.rendered() + "\n")
+      throw Failure()
     }
+    var former = FormerVersions()
+    if !result.migrates.isEmpty { former = try formerVersions(result.migrates, of: path, released) }
     do {
       return try TrellisGenerator.generate(
         description, modelFileName: lastComponent(of: path), foundationPredicates: result.foundationPredicates,

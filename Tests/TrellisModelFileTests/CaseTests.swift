@@ -36,7 +36,13 @@ import TrellisTestSupport
     let files = try names.map { name in
       ModelHistory.File(path: "broken.history/\(name)", bytes: try Folders.bytes(history.appending(path: name)))
     }
-    return ModelHistory(files).diagnostics.map { $0.rendered() + "\n" }.joined()
+    let versions = ModelHistory(files)
+    let model = folder.appending(path: "broken.model.json")
+    let file = ModelHistory.File(path: "broken.model.json", bytes: try? Folders.bytes(model))
+    let result = file.bytes.map { ModelFile.parse($0, path: file.path) }
+    let returned = result?.description.flatMap { versions.returnError(of: $0, in: file) }
+    return (result?.rendered() ?? "")
+      + (versions.diagnostics + [returned].compactMap(\.self)).map { $0.rendered() + "\n" }.joined()
   }
 
   @Test("the repaired model passes without a word", arguments: try names())

@@ -56,9 +56,20 @@ import TrellisModelFile
     #expect(try folder.names(in: "M.history") == ["0001.json", "0002.json"])
   }
 
-  @Test("a model that becomes an older version again is a version of its own")
+  @Test("a model that is a former version again is refused with the line that makes it a version of its own")
   func back() throws {
-    let folder = try released("a", "b", "a")
+    let folder = try released("a", "b")
+    try folder.write(Self.model("a"), to: "M.model.json")
+    let error =
+      "M.model.json:1:3: error: The model is exactly version 1 again, which version 2 has followed, so a store of version "
+      + "2 takes a program with it for an old one; write \"version\": \"3\". [former-version]\n"
+    #expect(try folder.run("release", "M.model.json") == .init(status: 1, errors: error))
+    #expect(try folder.run("check", "M.model.json") == .init(status: 1, errors: error))
+    try folder.write(
+      Self.model("a").replacing("{ \"model\"", with: "{ \"version\": \"3\", \"model\""), to: "M.model.json")
+    #expect(try folder.run("check", "M.model.json").status == 0)
+    #expect(
+      try folder.run("release", "M.model.json") == .init(status: 0, output: "M.history/0003.json: version 3\n"))
     #expect(try folder.names(in: "M.history") == ["0001.json", "0002.json", "0003.json"])
   }
 

@@ -213,11 +213,13 @@ struct DocumentReader<Rows: DocumentRows> {
     // The same model has the same layout, so usually only the checksum has to be compared.
     let checksum = try text(of: DocumentFormat.checksum)
     if TextBytes.areEqual(checksum, document.model.checksum) { return nil }
-    let (signature, place) = try storage()
+    let signature = try storage()
     let current = document.model.storageSignature
     let name = try text(of: DocumentFormat.model)
     guard TextBytes.areEqual(name, document.model.name) else {
-      throw otherModel(name, Model.differences(from: signature, to: current), at: place)
+      let other = OtherModel(name, signature, document.model)
+      throw DocumentFault(
+        "\(other.message("the document")); \(other.remedy)", at: sections[DocumentFormat.model] ?? 0, .otherModel)
     }
     // A model that the document had earlier must not replace its newer model.
     let isFormerModel = lineage.former.contains { TextBytes.areEqual($0.checksum, document.model.checksum) }
@@ -230,21 +232,9 @@ struct DocumentReader<Rows: DocumentRows> {
 
   private func newerModel() throws(DocumentFault) -> DocumentFault {
     DocumentFault(
-      "the document has been migrated from this program's model to a newer one; update this program",
+      "the document has been migrated from this program's model to a newer one; update this program. "
+        + ModelFit.adviceToNewerProgram.dropLast(),
       at: try section(DocumentFormat.checksum).offset, .newerModel)
-  }
-
-  /// Models that have the same storage layout by accident must not open each other's documents.
-  private func otherModel(_ name: String, _ differences: [String], at place: Int) -> DocumentFault {
-    guard differences.isEmpty else {
-      return DocumentFault(
-        "the document was made with another model: \(differences.joined(separator: "; ")); open it with the model it was "
-          + "made with", at: place, .otherModel)
-    }
-    return DocumentFault(
-      "the document holds the objects of the model \(name), and not of \(document.model.name), though both are stored "
-        + "alike; open it with \(name), or write \"model\": \"\(name)\" in the model file if it is the same model",
-      at: sections[DocumentFormat.model] ?? 0, .otherModel)
   }
 
   /// The model that the document was written with.
@@ -284,9 +274,8 @@ struct DocumentReader<Rows: DocumentRows> {
     return try scanner.string()
   }
 
-  private func storage() throws(DocumentFault) -> (String, Int) {
+  private func storage() throws(DocumentFault) -> String {
     var scanner = try section(DocumentFormat.storage)
-    let start = scanner.offset
     var lines: [String] = []
     if try scanner.open("[", "]", "a list of texts") {
       repeat {
@@ -294,7 +283,7 @@ struct DocumentReader<Rows: DocumentRows> {
         lines.append(try scanner.string())
       } while try scanner.goOn("]")
     }
-    return (lines.joined(separator: "\n"), start)
+    return lines.joined(separator: "\n")
   }
 }
 

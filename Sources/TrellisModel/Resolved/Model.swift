@@ -628,42 +628,4 @@ extension Model {
     }
     return parts.joined(separator: ", ")
   }
-
-  /// The differences between two signatures, one sentence per fact, for the error that refuses to open a store.
-  ///
-  /// - Parameters:
-  ///   - stored: the signature of the model that wrote the store.
-  ///   - current: the signature of the app's model.
-  /// - Complexity: n log n in the number of lines.
-  public static func differences(from stored: String, to current: String) -> [String] {
-    let old = facts(stored)
-    let new = facts(current)
-    return Set(old.keys).union(new.keys).sorted().compactMap { subject in
-      let was = old[subject, default: []]
-      let isNow = new[subject, default: []]
-      if was == isNow { return nil }
-      if was.isEmpty { return "\(subject) is new\(isNow.shown)" }
-      if isNow.isEmpty { return "\(subject) is gone\(was.shown)" }
-      return "\(subject) was (\(was.joined(separator: "; "))) and is now (\(isNow.joined(separator: "; ")))"
-    }
-  }
-
-  /// The facts, grouped by subject such as `attribute Tag.name`.
-  private static func facts(_ signature: String) -> [String: [String]] {
-    var facts: [String: [String]] = [:]
-    for line in signature.split(separator: "\n") {
-      let colon = line.firstIndex(of: ":")
-      let fact = colon.map { String(line[line.index(after: $0)...].drop { $0 == " " }) } ?? ""
-      facts[String(line[..<(colon ?? line.endIndex)]), default: []].append(fact)
-    }
-    return facts
-  }
-}
-
-extension [String] {
-  /// The facts in parentheses; empty if all facts are empty.
-  fileprivate var shown: String {
-    let text = filter { !$0.isEmpty }.joined(separator: "; ")
-    return text.isEmpty ? "" : " (\(text))"
-  }
 }

@@ -146,6 +146,7 @@ public enum DiagnosticCode: String, Hashable, Sendable, CaseIterable {
 
   // Released versions
   case historyEdited = "history-edited"
+  case formerVersion = "former-version"
 }
 
 // MARK: - Findings

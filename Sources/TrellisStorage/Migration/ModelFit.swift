@@ -45,11 +45,7 @@ package enum ModelFit {
     let (name, signature) = try stored.nameAndSignature()
     let current = model.storageSignature
     let isSameLayout = TextBytes.areEqual(signature, current)
-    guard TextBytes.areEqual(name, model.name) else {
-      throw isSameLayout
-        ? Self.otherName(name, model.name, stored.storeName)
-        : Self.otherModel(Model.differences(from: signature, to: current), stored.storeName)
-    }
+    guard TextBytes.areEqual(name, model.name) else { throw OtherModel(name, signature, model).error(stored.storeName) }
     // A model that the store had earlier must not replace its newer model.
     let isFormerModel = try stored.hasHad(model.checksum)
     if isFormerModel && !isSameLayout { throw try Self.newerModel(stored) }
@@ -67,22 +63,48 @@ package enum ModelFit {
     return StoreError(
       .newerModel,
       "\(stored.storeName) has been migrated from this program's model to a newer one"
-        + "\(version.map { ", version \($0)" } ?? "").", remedy: "Update this program, or open a copy from before.")
+        + "\(version.map { ", version \($0)" } ?? "").",
+      remedy: "Update this program, or open a copy from before. \(Self.adviceToNewerProgram)")
   }
 
-  /// Models that have the same storage layout by accident must not open each other's stores. A model that gets another
-  /// name keeps its former name in the model file.
-  private static func otherName(_ found: String, _ name: String, _ store: String) -> StoreError {
-    StoreError(
-      .otherModel,
-      "\(store) holds the objects of the model \(found), and not of \(name), though both are stored alike.",
-      remedy: "Open it with \(found), or write \"model\": \"\(found)\" in the model file if it is the same model.")
+  /// What to write if the program is the newer one: its model is exactly one that the store had before.
+  package static let adviceToNewerProgram =
+    "If this program is the newer one, write another \"version\" in its model file."
+}
+
+// MARK: - Other model
+
+/// The refusal of a store whose model has another name. A model that gets another name keeps its former name in the
+/// model file, because models that are stored alike by accident must not open each other's stores.
+package struct OtherModel {
+  private let name: String
+  private let current: String
+  /// Whether the models may be the same under two names: at least half of what is stored is in both.
+  private let isRelated: Bool
+
+  /// - Parameters:
+  ///   - name: the name of the store's model.
+  ///   - signature: the storage signature of the store's model.
+  ///   - model: the program's model.
+  package init(_ name: String, _ signature: String, _ model: Model) {
+    self.name = name
+    current = model.name
+    let facts = signature.split(separator: "\n")
+    let known = Set(model.storageSignature.split(separator: "\n"))
+    isRelated = facts.count(where: known.contains) * 2 >= facts.count
   }
 
-  private static func otherModel(_ differences: [String], _ store: String) -> StoreError {
-    StoreError(
-      .otherModel, "\(store) was made with another model: \(differences.joined(separator: "; ")).",
-      remedy: "Open it with the model it was made with.")
+  /// - Parameter store: the store's name, as the start of a sentence.
+  package func message(_ store: String) -> String { "\(store) has the model \(name), and this program \(current)" }
+
+  /// The way out, as the end of a sentence.
+  package var remedy: String {
+    "open it with \(name)"
+      + (isRelated ? ", or write \"model\": \"\(name)\" in the model file if it is the same model" : "")
+  }
+
+  func error(_ store: String) -> StoreError {
+    StoreError(.otherModel, message(store) + ".", remedy: remedy.prefix(1).uppercased() + remedy.dropFirst() + ".")
   }
 }
 

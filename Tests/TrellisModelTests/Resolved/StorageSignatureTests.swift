@@ -44,25 +44,4 @@ import TrellisModel
     }
     #expect(try signature() == same)
   }
-
-  @Test("differences name what is new, gone and changed")
-  func differences() throws {
-    let other = try signature { model in
-      model.entities[2].attributes[0].isOptional = true
-      model.entities[2].uniqueKeys = [["name"]]
-      model.entities[1].attributes = []
-      model.entities[1].relationships[0].deleteRule = .noAction
-      model.enums = [EnumDescription("Size", rawType: .integer, cases: [.init("small", .integer(0))])]
-    }
-    #expect(Model.differences(from: try signature(), to: try signature()) == [])
-    #expect(
-      Model.differences(from: try signature(), to: other) == [
-        "attribute DiaryImage.path is gone (string, required)",
-        "attribute Tag.name was (string, required) and is now (string, optional)",
-        "enum Size is new (integer)",
-        "relationship DiaryImage.diary was (to one EmotionDiary, inverse images, in its row with its place) and is now "
-          + "(to one EmotionDiary, inverse images, no foreign key, in its row with its place)",
-        "unique Tag is new (name)",
-      ])
-  }
 }

@@ -123,7 +123,7 @@ import TrellisTestSupport
     #expect(try connection.count(StoreRequest(entity: 2)) == 500)
   }
 
-  @Test("another model is refused, and the differences are named")
+  @Test("another model is refused, and a change of this one is named")
   func otherModel() throws {
     try makeStore()
     try expectRefusal(.otherModel, TestModels.zoo)

@@ -41,8 +41,10 @@ enum Check {
     let history = try ModelHistory.folder(besideModel: path).map { folder throws(ToolFailure) in
       try InputFile.history(in: folder)
     }
-    let edited = history?.diagnostics ?? []
-    return (result.diagnostics + edited, result.rendered() + edited.map { $0.rendered() + "\n" }.joined())
+    var others = history?.diagnostics ?? []
+    let file = ModelHistory.File(path: path, bytes: bytes)
+    if let error = result.description.flatMap({ history?.returnError(of: $0, in: file) }) { others.append(error) }
+    return (result.diagnostics + others, result.rendered() + others.map { $0.rendered() + "\n" }.joined())
   }
 }
 

@@ -5,13 +5,17 @@ import TrellisModelFile
 /// `trellis release`: keeps a model as the next version of its history.
 enum Release {
   static func run(_ path: String, history folder: String?) throws(ToolFailure) -> ExitStatus {
-    let result = ModelFile.parse(try InputFile.read(path), path: path)
+    let bytes = try InputFile.read(path)
+    let result = ModelFile.parse(bytes, path: path)
     guard let description = result.description else { throw ToolFailure(.failure, result.rendered()) }
     Console.complain(result.rendered())
     guard let folder = folder ?? ModelHistory.folder(besideModel: path) else {
       throw .usage("\(path.inMessage) does not end in '.model.json'; name the folder with --history.", of: .release)
     }
     let history = try unchanged(InputFile.history(in: folder))
+    if let error = history.returnError(of: description, in: ModelHistory.File(path: path, bytes: bytes)) {
+      throw ToolFailure(.failure, error.rendered() + "\n")
+    }
     if let newest = history.versions.last, newest.holds(description) {
       let file = InputFile.file(ModelHistory.fileName(of: newest.number), in: folder)
       Console.print("\(file): version \(newest.number) of \(newest.released) already is this model\n")
@@ -65,7 +69,8 @@ extension Release {
     ], summary: "keep a model as the next version of its history",
     details: """
       Nothing is written if the newest version has the same model. Exit 0 if it is or was released, 1 if the model has
-      errors or a released version was edited or removed, 66 if a file cannot be read, 74 if one cannot be written.
+      errors or is a former version again, or if a released version was edited or removed, 66 if a file cannot be read,
+      74 if one cannot be written.
       """
   ) { arguments throws(ToolFailure) in
     try run(arguments.operands[0], history: arguments.value(of: "history"))
