@@ -241,7 +241,13 @@ extension CodableAttribute {
   public static var valueKind: ValueKind { .text }
 
   /// Reads a column of JSON text.
-  public static func read(_ row: RowReader, _ column: Int) -> Self { JSONText.decode(row, column) ?? placeholder }
+  public static func read(_ row: RowReader, _ column: Int) -> Self {
+    JSONText.decode(
+      row, column,
+      remedy:
+        "Let \(Self.self) read what it wrote before: make a new property optional, or give it a value in init(from:)."
+    ) ?? placeholder
+  }
 
   /// Writes the value as JSON text.
   public func write(to row: RowWriter) { row.text(JSONText.encode(self)) }
@@ -269,11 +275,15 @@ extension Array: AttributeValue where Element: AttributeValue & Codable {
 
 /// The JSON text of lists and structs.
 enum JSONText {
-  static func decode<Value: Decodable>(_ row: RowReader, _ column: Int) -> Value? {
+  /// - Parameter remedy: the way out of JSON that is no value; nil if the row needs a repair.
+  static func decode<Value: Decodable>(_ row: RowReader, _ column: Int, remedy: String? = nil) -> Value? {
     do {
       return try JSONDecoder().decode(Value.self, from: Data(row.bytes(column)))
     } catch {
-      row.report(column, "the stored JSON is no \(Value.self)")
+      let reason = (error as? DecodingError)?.reason
+      row.report(
+        column, "the stored JSON is no \(Value.self)\(reason.map { ", because \($0)" } ?? "")",
+        remedy: reason == nil ? nil : remedy)
       return nil
     }
   }
@@ -285,6 +295,35 @@ enum JSONText {
     // save.
     guard let data = try? encoder.encode(value) else { return "" }
     return String(decoding: data, as: UTF8.self)
+  }
+}
+
+extension DecodingError {
+  /// What of the declared properties JSON does not have; nil for what is no JSON. It contains no user data.
+  fileprivate var reason: String? {
+    switch self {
+    case .keyNotFound(let key, let context): "it lacks \(Self.text(context.codingPath + [key]))"
+    case .valueNotFound(_, let context): "\(Self.text(context.codingPath)) is null"
+    case .typeMismatch(let type, let context): "\(Self.text(context.codingPath)) is no \(type)"
+    case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+      "\(Self.text(context.codingPath)) has a value that is none of its type"
+    default: nil
+    }
+  }
+
+  /// A path as `route.stops[2].name`. The keys of a dictionary are values of the user.
+  private static func text(_ path: [any CodingKey]) -> String {
+    var text = ""
+    for key in path {
+      if let place = key.intValue {
+        text += "[\(place)]"
+      } else if "\(type(of: key))".contains("Dictionary") {
+        text += "[…]"
+      } else {
+        text += (text.isEmpty ? "" : ".") + key.stringValue
+      }
+    }
+    return text.isEmpty ? "the whole" : text
   }
 }
 
