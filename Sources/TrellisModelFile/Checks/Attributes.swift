@@ -351,10 +351,12 @@ enum Defaults {
 
 /// Checks that each backfill is a constant of its attribute's type or an expression. Sets backfills.
 ///
-/// The names in an expression are those of a former model, which is not known here.
+/// The names in an expression are those of a former model. Each of them is a name that the model has, or had: nothing
+/// else can be stored.
 enum Backfills {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let reader = StoredValueReader(draft.enums)
+    let names = knownNames(draft)
     for entity in draft.entities.indices {
       for index in draft.entities[entity].attributes.indices {
         let attribute = draft.entities[entity].attributes[index]
@@ -362,17 +364,38 @@ enum Backfills {
         guard attribute.hasType, !attribute.description.isTransient, let node = attribute.object["backfill"]?.value
         else { continue }
         let pass = Pass(
-          type: attribute.description.type, path: draft.path(entity, attribute.name.value), reader: reader,
-          findings: findings)
+          type: attribute.description.type, path: draft.path(entity, attribute.name.value),
+          entity: draft.entities[entity].name.value, names: names[entity], reader: reader, findings: findings)
         draft.entities[entity].attributes[index].description.backfill = pass.read(node)
       }
     }
+  }
+
+  /// The present and former names of the properties of each entity's rows. A property may have moved to a parent or to
+  /// a child.
+  private static func knownNames(_ draft: Draft) -> [Set<String>] {
+    let own = draft.entities.map { entity in
+      Set(
+        entity.attributes.flatMap { [$0.name.value] + $0.renamedFrom.map(\.value) }
+          + entity.relationships.flatMap { [$0.name.value] + $0.renamedFrom.map(\.value) }
+          + entity.removed.map(\.value))
+    }
+    var known = own
+    for (number, entity) in draft.entities.enumerated() {
+      for ancestor in entity.ancestors {
+        known[number].formUnion(own[ancestor])
+        known[ancestor].formUnion(own[number])
+      }
+    }
+    return known
   }
 
   /// The check of one attribute's backfill.
   private struct Pass {
     let type: AttributeType
     let path: String
+    let entity: String
+    let names: Set<String>
     let reader: StoredValueReader
     let findings: Findings
 
@@ -416,7 +439,9 @@ enum Backfills {
 
     private func expression(_ text: String, at offset: Int, expected: String) -> Backfill? {
       do throws(PredicateFormatError) {
-        try CheckedFormat.checkSyntax(ofValue: text)
+        for found in try CheckedFormat.checkSyntax(ofValue: text) where !names.contains(found.name) {
+          report(found, in: text, at: offset)
+        }
         return .expression(text)
       } catch {
         let fault = error.code == .missingArgument ? "A model has no arguments for '%@' and its like." : error.message
@@ -425,6 +450,22 @@ enum Backfills {
           "In the backfill of attribute '\(path)' of type '\(type.spelling)': \(fault) Write \(expected).")
         return nil
       }
+    }
+
+    private func report(_ found: CheckedFormat.OwnName, in text: String, at offset: Int) {
+      let isOnlyName = text == found.name
+      let suggestion = findings.suggestions.clause(for: found.name, among: names.sorted())
+      let way =
+        switch type {
+        case .string where isOnlyName: " A constant text is written in quotes inside: \"'\(found.name.shown)'\"."
+        case .enumeration where isOnlyName: " A constant is the name of a case of '\(type.spelling)'."
+        default: ""
+        }
+      findings.error(
+        .backfillMismatch, at: offset, inText: found.offset,
+        "In the backfill of attribute '\(path)' of type '\(type.spelling)': Entity '\(entity)' has and had no property "
+          + "\(found.name.quoted)\(suggestion.isEmpty ? "; name a former one in \"removed\" or \"renamedFrom\"." : suggestion)"
+          + way)
     }
   }
 }

@@ -57,7 +57,9 @@ struct ServerCounts: MigrationCounts {
     return duplicates
   }
 
-  func misfits(_ source: StoredColumn, in entity: Int) throws -> Int { try inMemory?.misfits(source, in: entity) ?? 0 }
+  func misfits(_ source: StoredColumn, in entity: Int) throws -> Misfits {
+    try inMemory?.misfits(source, in: entity) ?? Misfits()
+  }
 
   func blanks(column: Int, of move: RowMove) throws -> Int { try inMemory?.blanks(column: column, of: move) ?? 0 }
 

@@ -467,14 +467,19 @@ struct MemoryMigrationCounts: MigrationCounts {
 
   func missing(column: Int, in entity: Int) -> Int { count(entity) { $0.value(column).isNull } }
 
-  func misfits(_ source: StoredColumn, in entity: Int) throws -> Int {
-    guard let conversion = source.conversion else { return 0 }
-    return try count(entity) { row in
+  func misfits(_ source: StoredColumn, in entity: Int) throws -> Misfits {
+    var misfits = Misfits()
+    guard let number = source.conversion else { return misfits }
+    let conversion = migration.conversions[number]
+    _ = try count(entity) { row in
       var value = row.value(source.column)
       if value.isNull { return false }
       if source.isInlined, case .file(let file) = value { value = .blob(try MigrationValues.bytes(of: file)) }
-      return migration.conversions[conversion].convert(value) == nil
+      if conversion.convert(value) != nil { return false }
+      if conversion.isOfEnums { misfits.add(1, of: value) } else { misfits.add(row: row.key) }
+      return true
     }
+    return misfits
   }
 
   func lost(_ loss: Loss) -> Int {

@@ -47,12 +47,27 @@ package final class Migration: Sendable {
     self.init(ModelMatch(from: stored, to: current))
   }
 
+  /// Whether a filling is computed from a stored column.
+  func reads(_ column: Int, of origin: Int, _ filling: Filling) -> Bool {
+    guard case .expression(let number) = filling else { return false }
+    let property = stored.entities[origin].columns[column].property
+    return PredicateNode.operand(expressions[number].operand).reads(property)
+  }
+
   /// Whether the stored data is valid for the current model as it is: every row, column and link stays where it is.
   package var isIdentity: Bool {
     TextBytes.areEqual(stored.storageSignature, current.storageSignature) && losses.isEmpty
       && rows.allSatisfy {
         $0?.isIdentity(from: stored, to: current) ?? true
       } && links.allSatisfy { $0.isIdentity(storedLinks, stored, current) }
+  }
+}
+
+extension PredicateNode {
+  /// Whether the value of a property of the object itself is in the tree.
+  fileprivate func reads(_ property: Int) -> Bool {
+    if case .operand(.path(let path)) = self, path.variable == 0, path.onlyStep == property { return true }
+    return hasPart { $0.reads(property) }
   }
 }
 
@@ -84,6 +99,11 @@ package enum ColumnSource: Hashable, Sendable {
     case .new(let filling): filling.isComputed
     case .partner, .place: false
     }
+  }
+
+  /// Whether the model says what rows get whose value has no counterpart.
+  var hasMisfitFilling: Bool {
+    if case .stored(let source) = self { source.misfit != .unanswered } else { false }
   }
 }
 

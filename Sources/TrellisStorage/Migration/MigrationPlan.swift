@@ -1,4 +1,4 @@
-import TrellisModel
+package import TrellisModel
 
 /// What a migration of a store to the current model does, step by step, before anything is done.
 ///
@@ -96,6 +96,44 @@ public struct MigrationPlan: Sendable {
   }
 }
 
+// MARK: - Gone cases
+
+/// The cases of stored enums that the current enum does not have, with the numbers of their values.
+private struct GoneCases {
+  private var counts: [(name: String, count: Int?)] = []
+  /// The number of values without a case.
+  private var others = 0
+  /// A case that a former name can be written for, and the current enum; nil if there is none.
+  private(set) var renamable: (name: String, enumeration: String)?
+
+  /// - Parameter misfits: nil without a store, which has values of each case.
+  mutating func add(_ conversion: ValueConversion, _ misfits: Misfits?) {
+    guard let enums = conversion.enums else { return }
+    for gone in EnumConversion(from: enums.old, to: enums.new).gone {
+      // The elements of lists are not counted.
+      let count = conversion.isOfEnums ? misfits.map { $0.cases[gone.rawValue] ?? 0 } : nil
+      if count == 0 { continue }
+      if renamable == nil { renamable = (gone.name, enums.new.name) }
+      if let place = counts.firstIndex(where: { $0.name == gone.name }) {
+        counts[place].count = counts[place].count.flatMap { known in count.map { known + $0 } }
+      } else {
+        counts.append((gone.name, count))
+      }
+    }
+    let cases = Set(enums.old.cases.map(\.rawValue))
+    others += misfits?.cases.filter { !cases.contains($0.key) }.values.reduce(0, +) ?? 0
+  }
+
+  /// The cases in words; nil if there are none.
+  var text: String? {
+    var words = counts.map { entry in
+      entry.name + (entry.count.map { " (\(MigrationPlanner.count($0, "value", "values")))" } ?? "")
+    }
+    if others > 0 { words.append("\(MigrationPlanner.count(others, "value", "values")) without a case") }
+    return words.isEmpty ? nil : words.joined(separator: ", ")
+  }
+}
+
 // MARK: - Text
 
 extension MigrationPlan: CustomStringConvertible {
@@ -156,7 +194,7 @@ package protocol MigrationCounts {
   /// The rows for which a current column has no value, although its fillings are computed.
   func blanks(column: Int, of move: RowMove) throws -> Int
   /// The values that a conversion has no counterpart for.
-  func misfits(_ source: StoredColumn, in entity: Int) throws -> Int
+  func misfits(_ source: StoredColumn, in entity: Int) throws -> Misfits
   /// The values or pairs that are lost.
   func lost(_ loss: Loss) throws -> Int
   /// The pairs of two kept objects that the current link cannot have, by the current link's number.
@@ -165,6 +203,44 @@ package protocol MigrationCounts {
   func duplicates(of key: NewKey) throws -> NewKey.Duplicates
   /// The rows that break a new bound, by its number; nil if they are not counted.
   func breaches(of bound: Int) throws -> Int?
+}
+
+/// The values of a column that a conversion has no counterpart for.
+package struct Misfits: Hashable, Sendable {
+  /// The number of values.
+  package private(set) var count = 0
+  /// The number of values of each case of an enum, and of those without a case, by the stored value. Empty for other
+  /// types, whose values are data of the user.
+  package private(set) var cases: [StoredValue: Int] = [:]
+  /// The keys of the first rows with such a value, in ascending order.
+  package private(set) var rows: [Int64] = []
+
+  /// The maximum number of ``rows``.
+  package static let shownRows = 5
+
+  package init() {}
+
+  /// Adds the values of an enum.
+  package mutating func add(_ count: Int, of value: StoredValue) {
+    self.count += count
+    cases[value, default: 0] += count
+  }
+
+  /// Adds the value of a row.
+  package mutating func add(row: Int64) {
+    count += 1
+    if rows.count == Self.shownRows, let last = rows.last {
+      guard row < last else { return }
+      rows.removeLast()
+    }
+    rows.insert(row, at: rows.firstIndex { $0 > row } ?? rows.endIndex)
+  }
+
+  /// Adds rows, of which the first are known.
+  package mutating func add(_ count: Int, first rows: [Int64]) {
+    for row in rows { add(row: row) }
+    self.count += count - rows.count
+  }
 }
 
 /// Collects the steps of a plan.
@@ -252,17 +328,21 @@ private struct MigrationPlanner {
     }
     var rewritten = 0
     var lost: Int? = 0
+    var gone = GoneCases()
     for move in moves[entity.index] {
-      switch try fate(of: attribute, column, move) {
+      let fate = try fate(of: attribute, column, move)
+      if let number = fate.conversion { gone.add(migration.conversions[number], fate.misfits) }
+      switch fate.kind {
       case .unchanged: break
       case .rewritten: rewritten += try counts?.rows(of: move.origin) ?? 1
       case .loses(let count): lost = count.flatMap { count in lost.map { $0 + count } }
       case .lacks(let rows, let isComputed):
         return ask(attribute, subject, changes, missing: rows, isComputed: isComputed, move.origin)
-      case .misfits(let count): return askForMisfits(attribute, subject, changes, count)
+      case .misfits: return askForMisfits(attribute, subject, changes, fate.misfits, gone, move)
       }
     }
     if isToldByRows && lost == 0 && rewritten == 0 { return }
+    if let cases = gone.text { changes.append("without \(cases)") }
     let risk: MigrationPlan.Risk =
       lost != 0 ? .loses(count: lost) : rewritten > 0 ? .rewrites(rows: counts == nil ? nil : rewritten) : .none
     add(subject, changes.joined(separator: ", "), risk)
@@ -283,49 +363,71 @@ private struct MigrationPlanner {
   }
 
   /// What becomes of an attribute's values in the rows of one stored entity. Numbers are nil without counts.
-  private enum Fate {
-    case unchanged
-    case rewritten
-    /// Values without a counterpart go, with consent.
-    case loses(Int?)
-    /// Rows have no value, and the model has none for them, or computes none.
-    case lacks(rows: Int?, isComputed: Bool = false)
-    /// Values have no counterpart, and the model does not consent to their loss.
-    case misfits(Int?)
+  private struct Fate {
+    enum Kind {
+      case unchanged
+      case rewritten
+      /// Values without a counterpart go, with consent.
+      case loses(Int?)
+      /// Rows have no value, and the model has none for them, or computes none.
+      case lacks(rows: Int?, isComputed: Bool = false)
+      /// Values have no counterpart, and the model does not consent to their loss.
+      case misfits
+    }
+
+    var kind: Kind
+    /// The number of the conversion that values have no counterpart for; nil if all have one.
+    var conversion: Int?
+    var misfits: Misfits?
+
+    init(_ kind: Kind) { self.kind = kind }
   }
 
   private func fate(of attribute: Attribute, _ column: Int, _ move: RowMove) throws -> Fate {
-    let (source, origin) = (move.columns[column], move.origin)
-    let fate = try fate(of: attribute, source, origin)
-    switch fate {
-    case .rewritten, .loses:
-      guard !attribute.isOptional, source.isComputed, let blanks = try counts?.blanks(column: column, of: move),
-        blanks > 0
-      else { return fate }
-      return .lacks(rows: blanks, isComputed: true)
-    case .unchanged, .lacks, .misfits: return fate
-    }
-  }
-
-  private func fate(of attribute: Attribute, _ source: ColumnSource, _ origin: Int) throws -> Fate {
-    switch source {
-    case .partner, .place, .new(.null): return .unchanged
+    switch move.columns[column] {
+    case .partner, .place, .new(.null): return Fate(.unchanged)
     case .new(let filling):
       // Rows are not counted in vain, which takes time in a large table.
-      if filling.isConstant { return .unchanged }
-      let rows = try counts?.rows(of: origin)
-      if rows == 0 { return .unchanged }
-      return filling == .unanswered ? .lacks(rows: rows) : .rewritten
+      if filling.isConstant { return Fate(.unchanged) }
+      let rows = try counts?.rows(of: move.origin)
+      if rows == 0 { return Fate(.unchanged) }
+      if filling == .unanswered { return Fate(.lacks(rows: rows)) }
     case .stored(let source):
-      let missing = source.missing == .null ? 0 : try counts?.missing(column: source.column, in: origin)
-      if missing != 0 && source.missing == .unanswered { return .lacks(rows: missing) }
-      if let conversion = source.conversion, migration.conversions[conversion].reach == .counted {
-        let misfits = try counts?.misfits(source, in: origin)
-        let isAllowed = (attribute.description.isLossy || allowsLoss) && source.misfit != .unanswered
-        if misfits != 0 { return isAllowed ? .loses(misfits) : .misfits(misfits) }
-      }
-      return missing != 0 || source.conversion != nil || source.isInlined ? .rewritten : .unchanged
+      let missing = source.missing == .null ? 0 : try counts?.missing(column: source.column, in: move.origin)
+      if missing != 0 && source.missing == .unanswered { return Fate(.lacks(rows: missing)) }
+      if let fate = try misfitFate(of: attribute, column, source, move) { return fate }
+      if missing == 0 && source.conversion == nil && !source.isInlined { return Fate(.unchanged) }
     }
+    let blanks = try computedBlanks(attribute, column, move)
+    return blanks == 0 ? Fate(.rewritten) : Fate(.lacks(rows: blanks, isComputed: true))
+  }
+
+  /// - Returns: nil if all values have a counterpart.
+  private func misfitFate(
+    of attribute: Attribute, _ column: Int, _ source: StoredColumn, _ move: RowMove
+  ) throws -> Fate? {
+    guard let number = source.conversion, migration.conversions[number].reach == .counted else { return nil }
+    let misfits = try counts?.misfits(source, in: move.origin)
+    if misfits?.count == 0 { return nil }
+    var fate = Fate(.misfits)
+    (fate.conversion, fate.misfits) = (number, misfits)
+    if source.misfit == .unanswered { return fate }
+    var lost = misfits?.count
+    if let counts, migration.reads(source.column, of: move.origin, source.misfit) {
+      // A value that an expression makes another one of is not lost, unless the result is null.
+      let missing = attribute.isOptional ? try counts.missing(column: source.column, in: move.origin) : 0
+      lost = try counts.blanks(column: column, of: move) - missing
+    }
+    guard lost == 0 || attribute.description.isLossy || allowsLoss else { return fate }
+    let blanks = try computedBlanks(attribute, column, move)
+    fate.kind = blanks != 0 ? .lacks(rows: blanks, isComputed: true) : lost == 0 ? .rewritten : .loses(lost)
+    return fate
+  }
+
+  /// The number of rows for which the model computes no value that they need.
+  private func computedBlanks(_ attribute: Attribute, _ column: Int, _ move: RowMove) throws -> Int {
+    guard !attribute.isOptional, move.columns[column].isComputed else { return 0 }
+    return try counts?.blanks(column: column, of: move) ?? 0
   }
 
   private mutating func ask(
@@ -336,8 +438,14 @@ private struct MigrationPlanner {
     let text = (changes + (isNew ? ["required"] : [])).joined(separator: ", ")
     let rows = missing.map { Self.count($0, "row has", "rows have") } ?? "rows may have"
     let fault = migration.faults.first { $0.origin == origin && $0.property == attribute.index }
-    var answer = "Write \"backfill\" or \"default\" at \(subject), or make it optional."
-    if let fault {
+    // No constant can be written for a struct of the app, and no expression makes one.
+    let isCodable = if case .codable = attribute.type { true } else { false }
+    var answer =
+      isCodable
+      ? "Write \"optional\": true at \(subject)."
+      : "Write \"backfill\" or \"default\" at \(subject), or make it optional."
+    if isCodable {
+    } else if let fault {
       let word = fault.isOfOtherVersion ? "a \"default\"" : "another \"backfill\""
       answer =
         "Write \(word) at \(subject), or make it optional, because its backfill cannot be computed from these rows: "
@@ -351,19 +459,26 @@ private struct MigrationPlanner {
   }
 
   private mutating func askForMisfits(
-    _ attribute: Attribute, _ subject: String, _ changes: [String], _ misfits: Int?
+    _ attribute: Attribute, _ subject: String, _ changes: [String], _ misfits: Misfits?, _ gone: GoneCases,
+    _ move: RowMove
   ) {
-    let values = misfits.map { Self.count($0, "value has", "values have") } ?? "values may have"
-    let isOptional = attribute.isOptional || attribute.description.defaultValue != nil
+    let found = misfits.map { Self.count($0.count, "value has", "values have") } ?? "values may have"
+    let rows = (misfits?.rows ?? []).map { "\(match.current.entities[move.entity].name)/\($0)" }
+    let more = misfits.map { !$0.rows.isEmpty && $0.count > $0.rows.count } ?? false
+    let examples = gone.text ?? (rows.isEmpty ? nil : rows.joined(separator: ", ") + (more ? ", …" : ""))
+    let isFilled = attribute.isOptional || move.columns[attribute.column ?? 0].hasMisfitFilling
+    let lossy =
+      "\"convert\": \"lossy\" at \(subject) if they may go"
+      + (isFilled ? "" : ", with a \"backfill\" or \"default\" in their place")
+    let answer =
+      gone.renamable.map {
+        "Write \"renamedFrom\": \"\($0.name)\" at the case of \($0.enumeration) that they become, or \(lossy)."
+      }
+      ?? "Write \(lossy), or convert them in a step."
     add(
-      subject, "\(changes.joined(separator: ", ")), and \(values) no counterpart",
-      .asks(
-        MigrationPlan.Question(
-          isLoss: true,
-          answer:
-            "Write \"convert\": \"lossy\" at \(subject) if they may go"
-            + (isOptional ? "" : ", with a \"backfill\" or \"default\" in their place") + ", or convert them in a step."
-        )))
+      subject,
+      "\(changes.joined(separator: ", ")), and \(found) no counterpart" + (examples.map { ": \($0)" } ?? ""),
+      .asks(MigrationPlan.Question(isLoss: true, answer: answer)))
   }
 
   static func count(_ number: Int, _ one: String, _ many: String) -> String {

@@ -19,11 +19,27 @@ struct SQLiteMigrationCounts: MigrationCounts {
     try count(entity, ["\(name(column, entity)) IS NULL"])
   }
 
-  func misfits(_ source: StoredColumn, in entity: Int) throws -> Int {
-    guard let conversion = source.conversion else { return 0 }
+  func misfits(_ source: StoredColumn, in entity: Int) throws -> Misfits {
+    var misfits = Misfits()
+    guard let conversion = source.conversion else { return misfits }
     let name = name(source.column, entity)
     let value = source.isInlined ? "trellis_inline(\(name))" : name
-    return try count(entity, ["\(name) IS NOT NULL", "trellis_convert(\(conversion), \(value)) IS NULL"])
+    let found = self.rows(of: entity, ["\(name) IS NOT NULL", "trellis_convert(\(conversion), \(value)) IS NULL"])
+    if migration.conversions[conversion].isOfEnums {
+      try read("SELECT \(name), count(*) FROM \(found) GROUP BY 1") { row in
+        guard let value = trellis_sqlite3_column_value(row, 0) else { return }
+        misfits.add(Int(trellis_sqlite3_column_int64(row, 1)), of: SQLFunction.value(value))
+      }
+      return misfits
+    }
+    let count = try database.number("SELECT count(*) FROM \(found)")
+    if count == 0 { return misfits }
+    var rows: [Int64] = []
+    try read("SELECT \(SQLName.id) FROM \(found) ORDER BY 1 LIMIT \(Misfits.shownRows)") { row in
+      rows.append(trellis_sqlite3_column_int64(row, 0))
+    }
+    misfits.add(Int(count), first: rows)
+    return misfits
   }
 
   func lost(_ loss: Loss) throws -> Int {
@@ -76,12 +92,22 @@ struct SQLiteMigrationCounts: MigrationCounts {
   }
 
   private func count(_ entity: Int, _ conditions: [String]) throws(StoreError) -> Int {
+    try database.number("SELECT count(*) FROM \(rows(of: entity, conditions))")
+  }
+
+  /// The table of an entity and the conditions for some of its own rows.
+  private func rows(of entity: Int, _ conditions: [String]) -> String {
     let stored = model.entities[entity]
     let own = stored.isInHierarchy ? ["\(SQLName.entity) = \(SQLName.literal(stored.name))"] : []
     let terms = own + conditions
     let condition = terms.isEmpty ? "" : " WHERE \(terms.joined(separator: " AND "))"
-    return try database.number(
-      "SELECT count(*) FROM \(SQLName.quoted(model.entities[stored.root].name))\(condition)")
+    return SQLName.quoted(model.entities[stored.root].name) + condition
+  }
+
+  private func read(_ sql: String, _ body: (_ row: OpaquePointer) -> Void) throws(StoreError) {
+    let statement = try database.prepare(sql)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    while try database.step(statement.pointer, doing: "count rows") { body(statement.pointer) }
   }
 
   /// The pairs of a relationship that the rows of an entity have with rows of others.

@@ -144,7 +144,7 @@ import TrellisTestSupport
     other.entities[2].attributes[0] = AttributeDescription("label", .int64)
     let error = #expect(throws: StoreError.self) { try JSONStore(path: path, model: Model(other)) }
     #expect(error?.code == .dataLoss)
-    #expect(error?.message.contains("Tag.label: string → int64, and 1 value has no counterpart.") == true)
+    #expect(error?.message.contains("Tag.label: string → int64, and 1 value has no counterpart: Tag/") == true)
     #expect(try String(contentsOfFile: path, encoding: .utf8) == good)
 
     var alike = Library.description

@@ -8,11 +8,17 @@ import TrellisModel
     var rowCount = 10
     var valueCount = 10
     var misfitCount = 0
+    var misfitCases: [StoredValue: Int] = [:]
 
     func rows(of entity: Int) -> Int { rowCount }
     func missing(column: Int, in entity: Int) -> Int { rowCount - valueCount }
     func blanks(column: Int, of move: RowMove) -> Int { rowCount - valueCount }
-    func misfits(_ source: StoredColumn, in entity: Int) -> Int { misfitCount }
+    func misfits(_ source: StoredColumn, in entity: Int) -> Misfits {
+      var misfits = Misfits()
+      for (value, count) in misfitCases { misfits.add(count, of: value) }
+      if misfitCases.isEmpty { misfits.add(misfitCount, first: Array([2, 7].prefix(misfitCount))) }
+      return misfits
+    }
     func lost(_ loss: Loss) -> Int { loss.subject == .rows ? rowCount : valueCount }
     func lostPairs(of link: Int) -> Int { misfitCount }
     func breaches(of bound: Int) -> Int? { misfitCount }
@@ -102,15 +108,23 @@ import TrellisModel
           name: "Diary", enums: [EnumDescription("Mood", rawType: .string, cases: cases)], entities: [entry([mood])]))
     }
     let (sad, glad) = (EnumDescription.Case("sad", .text("sad")), EnumDescription.Case("glad", .text("glad")))
-    func plan(_ current: Model, misfits: Int = 0) throws -> MigrationPlan {
-      try MigrationPlan(Migration(from: model([sad, glad]), to: current), counts: Counts(misfitCount: misfits))
+    func plan(_ current: Model, sad count: Int = 0) throws -> MigrationPlan {
+      let counts = Counts(misfitCases: count == 0 ? [:] : [.text("sad"): count])
+      return try MigrationPlan(Migration(from: model([sad, glad]), to: current), counts: counts)
     }
     #expect(try plan(model([glad, sad, .init("calm", .text("calm"))])).steps == [])
     #expect(try plan(model([glad])).questions == [])
+    let asked = try plan(model([glad]), sad: 3)
     #expect(
-      told(try plan(model([glad]), misfits: 3)) == ["Entry.mood: other cases of Mood, and 3 values have no counterpart"]
-    )
-    #expect(try plan(model([glad], lossy: true), misfits: 3).steps.map(\.risk) == [.loses(count: 3)])
+      told(asked) == ["Entry.mood: other cases of Mood, and 3 values have no counterpart: sad (3 values)"])
+    #expect(
+      answers(asked) == [
+        "Write \"renamedFrom\": \"sad\" at the case of Mood that they become, or \"convert\": \"lossy\" at Entry.mood if "
+          + "they may go."
+      ])
+    let lossy = try plan(model([glad], lossy: true), sad: 3)
+    #expect(lossy.steps.map(\.risk) == [.loses(count: 3)])
+    #expect(told(lossy) == ["Entry.mood: other cases of Mood, without sad (3 values)"])
     let renamed = try plan(model([.init("blue", .text("blue"), renamedFrom: ["sad"]), glad]))
     #expect(told(renamed) == ["Entry.mood: other cases of Mood"] && renamed.steps.map(\.risk) == [.rewrites(rows: 10)])
   }

@@ -406,12 +406,18 @@ extension CheckedFormat {
   /// Checks that a text is a value of the format language, as far as that can be told without a model: its names may
   /// be those of any entity.
   ///
+  /// - Returns: the names in it that stand for properties of the object itself.
   /// - Throws: ``PredicateFormatError``.
   /// - Complexity: linear in the text.
-  package static func checkSyntax(ofValue text: String) throws(PredicateFormatError) {
+  @discardableResult
+  package static func checkSyntax(ofValue text: String) throws(PredicateFormatError) -> [OwnName] {
     var parser = FormatParser(text, FormatArguments())
     let node = try parser.parse()
-    guard node.isCondition else { return }
+    guard node.isCondition else {
+      var names: [OwnName] = []
+      node.collectOwnNames(into: &names)
+      return names
+    }
     throw parser.error(
       .notAValue, "This is a condition; a value is needed here, such as TERNARY(stars > 3, YES, NO).", at: node.start)
   }
@@ -450,7 +456,38 @@ package struct CheckedValue: Sendable {
   }
 }
 
+extension CheckedFormat {
+  /// A name in a format that stands for a property of the object itself.
+  package struct OwnName: Hashable, Sendable {
+    package let name: String
+    /// The offset in the format, in bytes of UTF-8.
+    package let offset: Int
+  }
+}
+
 extension FormatNode {
+  /// The first names of the paths that begin at the object itself.
+  fileprivate func collectOwnNames(into names: inout [CheckedFormat.OwnName]) {
+    switch content {
+    case .path(let path):
+      guard path.variable == nil, let first = path.steps.first, !first.isOperator, first.place == nil else { return }
+      if !["objectID", "self", "entity"].contains(first.name) {
+        names.append(.init(name: first.name, offset: first.start))
+      }
+    case .not(let inner), .negative(let inner): inner.collectOwnNames(into: &names)
+    case .and(let parts), .or(let parts), .list(let parts), .call(_, let parts):
+      for part in parts { part.collectOwnNames(into: &names) }
+    case .comparison(let comparison):
+      comparison.left.collectOwnNames(into: &names)
+      comparison.right.collectOwnNames(into: &names)
+    case .arithmetic(_, let left, let right), .quantified(_, let left, variable: _, let right),
+      .subquery(let left, variable: _, let right):
+      left.collectOwnNames(into: &names)
+      right.collectOwnNames(into: &names)
+    case .constant, .null, .bool, .number, .text, .argument: break
+    }
+  }
+
   fileprivate var isCondition: Bool {
     switch content {
     case .constant, .not, .and, .or, .comparison, .quantified: true
