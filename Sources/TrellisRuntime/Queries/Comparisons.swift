@@ -28,16 +28,6 @@ extension AttributePath {
     left.compared(.notEqual, .path(right.path), kind: Value.valueKind)
   }
 
-  @available(*, unavailable, message: "this attribute is not optional, so it is never nil")
-  public static func == (left: AttributePath, right: _OptionalNilComparisonType) -> QueryCondition {
-    QueryCondition(.constant(false))
-  }
-
-  @available(*, unavailable, message: "this attribute is not optional, so it is never nil")
-  public static func != (left: AttributePath, right: _OptionalNilComparisonType) -> QueryCondition {
-    QueryCondition(.constant(true))
-  }
-
   /// Whether the value equals one of these values.
   public func isIn(_ values: some Sequence<Value>) -> QueryCondition {
     QueryCondition(.isIn(.path(path), values.map(\.storedValue), Value.valueKind))
@@ -272,17 +262,4 @@ extension AttributePath where Value == ExternalData? {
 
   /// Whether the value equals one of these values.
   public func isIn(_ values: some Sequence<Data>) -> QueryCondition { isIn(values.map { ExternalData($0) }) }
-}
-
-// MARK: - Unavailable
-
-/// Declarations that developers expect from other frameworks. They are never called; their messages name the
-/// replacement.
-extension FetchRequest {
-  @available(
-    *, unavailable,
-    message:
-      "a format is a literal, into which values are interpolated; for text that comes at run time write PredicateFormat(verbatim: text)"
-  )
-  public func `where`(_ text: String, _ arguments: any PredicateArgument...) -> FetchRequest { self }
 }

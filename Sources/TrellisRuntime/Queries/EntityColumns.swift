@@ -106,12 +106,6 @@ public struct AttributePath<Value: AttributeValue>: Sendable {
     QueryCondition(.isIn(.path(path), objects.map { .integer($0._key) }, .integer))
   }
 
-  @available(*, unavailable, message: "ask with is(_:), as in $0.author.is(author)")
-  public static func == (path: ToOnePath, object: Columns.Object) -> QueryCondition { path.is(object) }
-
-  @available(*, unavailable, message: "ask with is(_:), as in !$0.author.is(author)")
-  public static func != (path: ToOnePath, object: Columns.Object) -> QueryCondition { !path.is(object) }
-
   /// Whether the relationship is nil.
   public static func == (path: ToOnePath, nothing: _OptionalNilComparisonType) -> QueryCondition {
     path.is(nil)

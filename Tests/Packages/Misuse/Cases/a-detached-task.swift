@@ -2,6 +2,6 @@
 import MisuseModel
 import Trellis
 
-@MainActor func misuse(_ note: Note) {
+@MainActor private func misuse(_ note: Note) {
   Task.detached { print(note.text) }
 }

@@ -2,6 +2,6 @@
 import MisuseModel
 import Trellis
 
-struct Shared: Sendable {
+private struct Shared: Sendable {
   let note: Note
 }

@@ -2,6 +2,6 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext) throws {
+private func misuse(_ context: ManagedObjectContext) throws {
   _ = try context.fetch(Note.where { $0.txet == "a" })
 }

@@ -2,7 +2,11 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext) {
-  let note = Note(context: context)
-  note.text = "a"
+private func misuse(_ context: ManagedObjectContext) {
+  #if REPAIRED
+    let page = Page(in: context, size: 3)
+  #else
+    let page = Page(context: context)
+    page.size = 3
+  #endif
 }

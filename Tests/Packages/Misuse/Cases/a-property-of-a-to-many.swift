@@ -2,6 +2,10 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext) throws {
-  _ = try context.fetch(Note.where { $0.pages.size > 3 })
+private func misuse(_ context: ManagedObjectContext) throws {
+  #if REPAIRED
+    _ = try context.fetch(Note.where { $0.pages.any { $0.size > 3 } })
+  #else
+    _ = try context.fetch(Note.where { $0.pages.size > 3 })
+  #endif
 }

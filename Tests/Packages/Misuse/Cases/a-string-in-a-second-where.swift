@@ -2,6 +2,10 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext, _ text: String) throws {
-  _ = try context.fetch(Note.all.where(text, 3))
+private func misuse(_ context: ManagedObjectContext, _ text: String) throws {
+  #if REPAIRED
+    _ = try context.fetch(Note.all.where(PredicateFormat(verbatim: text), 3))
+  #else
+    _ = try context.fetch(Note.all.where(text, 3))
+  #endif
 }

@@ -1,7 +1,11 @@
-// expect: no exact matches in call to static method 'where'
+// expect: for text that comes at run time write PredicateFormat(verbatim: text)
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext, _ text: String) throws {
-  _ = try context.fetch(Note.where(text))
+private func misuse(_ context: ManagedObjectContext, _ text: String) throws {
+  #if REPAIRED
+    _ = try context.fetch(Note.where(PredicateFormat(verbatim: text)))
+  #else
+    _ = try context.fetch(Note.where(text))
+  #endif
 }

@@ -2,6 +2,6 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext) throws {
+private func misuse(_ context: ManagedObjectContext) throws {
   _ = try context.values(of: Note.all) { ($0.text, $0.pages) }
 }

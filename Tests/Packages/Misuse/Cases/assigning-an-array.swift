@@ -1,7 +1,11 @@
-// expect: cannot assign value of type '[Page]' to type 'ToMany<Page>'
+// expect: cannot assign value of type '[Page]' to type 'OrderedToMany<Page>'
 import MisuseModel
 import Trellis
 
-func misuse(_ note: Note, _ pages: [Page]) {
-  note.pages = pages
+private func misuse(_ note: Note, _ pages: [Page]) {
+  #if REPAIRED
+    note.pages.replaceAll(with: pages)
+  #else
+    note.pages = pages
+  #endif
 }

@@ -2,6 +2,6 @@
 import MisuseModel
 import Trellis
 
-@MainActor func misuse(_ container: PersistentContainer, _ note: Note) async throws {
+@MainActor private func misuse(_ container: PersistentContainer, _ note: Note) async throws {
   try await container.perform { _ in note.text = "other" }
 }

@@ -2,6 +2,10 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext, _ note: Note) throws {
-  _ = try context.fetch(Page.where { $0.note == note })
+private func misuse(_ context: ManagedObjectContext, _ note: Note) throws {
+  #if REPAIRED
+    _ = try context.fetch(Page.where { $0.note.is(note) })
+  #else
+    _ = try context.fetch(Page.where { $0.note == note })
+  #endif
 }

@@ -2,6 +2,10 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext) throws {
-  print(try context.count(Note.self))
+private func misuse(_ context: ManagedObjectContext) throws {
+  #if REPAIRED
+    print(try context.count(Note.all))
+  #else
+    print(try context.count(Note.self))
+  #endif
 }

@@ -2,6 +2,10 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext) throws {
-  for note in try context.fetch(Note.self) { print(note.text) }
+private func misuse(_ context: ManagedObjectContext) throws {
+  #if REPAIRED
+    for note in try context.fetch(Note.all) { print(note.text) }
+  #else
+    for note in try context.fetch(Note.self) { print(note.text) }
+  #endif
 }

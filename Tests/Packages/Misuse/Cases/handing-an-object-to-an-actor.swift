@@ -2,10 +2,10 @@
 import MisuseModel
 import Trellis
 
-actor Keeper {
+private actor Keeper {
   func keep(_ note: Note) {}
 }
 
-@MainActor func misuse(_ note: Note, _ keeper: Keeper) async {
+@MainActor private func misuse(_ note: Note, _ keeper: Keeper) async {
   await keeper.keep(note)
 }

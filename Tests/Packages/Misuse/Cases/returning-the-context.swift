@@ -2,6 +2,6 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ container: PersistentContainer) async throws {
+private func misuse(_ container: PersistentContainer) async throws {
   _ = try await container.perform { context in context }
 }

@@ -2,6 +2,10 @@
 import MisuseModel
 import Trellis
 
-func misuse(_ context: ManagedObjectContext) throws {
-  _ = try context.fetch(Note.all.sorted { $0.words.descending })
+private func misuse(_ context: ManagedObjectContext) throws {
+  #if REPAIRED
+    _ = try context.fetch(Note.all.sorted { $0.text.descending })
+  #else
+    _ = try context.fetch(Note.all.sorted { $0.words.descending })
+  #endif
 }

@@ -1,0 +1,11 @@
+// expect: ask the context: try context.count(request)
+import MisuseModel
+import Trellis
+
+private func misuse(_ context: ManagedObjectContext) throws {
+  #if REPAIRED
+    _ = try context.count(Note.all)
+  #else
+    _ = try Note.all.fetchCount(context)
+  #endif
+}
