@@ -42,7 +42,8 @@ enum Import {
     }
     let folder = arguments.operands.count > 1 ? arguments.operands[1] : nil
     let files = imported.files.map { file in
-      (path: folder.map { InputFile.file(file.name, in: $0) } ?? file.name, text: file.text)
+      let path = folder.map { InputFile.file(file.name, in: $0) } ?? file.name
+      return (path: path, text: laidOut(Array(file.text.utf8), path))
     }
     for file in files where FileManager.default.fileExists(atPath: file.path) {
       throw ToolFailure(
@@ -53,7 +54,7 @@ enum Import {
       do { try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true) } catch {
         throw OutputFile.unwritable(file.path, "its folder cannot be created")
       }
-      try OutputFile.replace(file.path, with: Array(file.text.utf8))
+      try OutputFile.replace(file.path, with: file.text)
     }
     if arguments.has("json") {
       Console.print(
@@ -65,6 +66,15 @@ enum Import {
       Console.print((files.map(\.path) + imported.notes.map(\.description)).map { $0 + "\n" }.joined())
     }
     return .success
+  }
+
+  /// The text of a model file as `trellis format` leaves it. A released version stays as it was made.
+  private static func laidOut(_ text: [UInt8], _ path: String) -> [UInt8] {
+    guard ModelHistory.version(in: ModelHistory.File(path: path, bytes: text)) == nil,
+      let root = ModelFile.readJSON(text, path: path).root
+    else { return text }
+    let laidOut = ModelLayout(root, in: text).text()
+    return laidOut.count <= Limits.fileSize ? laidOut : text
   }
 
   // MARK: Stores
