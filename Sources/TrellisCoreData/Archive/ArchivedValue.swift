@@ -25,12 +25,17 @@ indirect enum ArchivedValue: Hashable {
 }
 
 extension ArchivedValue {
-  /// The value of an archive.
+  /// The value of an archive, or of a plain binary property list, as SwiftData writes it for lists.
   ///
   /// - Throws: ``ArchiveFault``, with the name of the class if the archive has an object of one that is not known.
   /// - Complexity: linear in the number of objects; an archive that repeats its objects too often is refused.
   init(archive bytes: [UInt8]) throws(ArchiveFault) {
-    let archive = try KeyedArchive(bytes)
+    let plist = try BinaryPlist(bytes)
+    guard let archive = KeyedArchive(plist) else {
+      var budget = 1_000 + 16 * plist.objects.count
+      self = try Self.value(plist.top, in: plist, depth: 0, &budget)
+      return
+    }
     guard let root = archive.root else { throw ArchiveFault("it has no object") }
     // An object may stand in several places, but a few nested lists of one another would have millions.
     var budget = 1_000 + 16 * archive.count
@@ -50,17 +55,45 @@ extension ArchivedValue {
   ) throws(ArchiveFault) -> ArchivedValue {
     budget -= 1
     guard depth < deepest, budget > 0 else { throw ArchiveFault("it is nested too deep") }
-    switch node.plain {
-    case .null: return .null
-    case .bool(let flag): return .bool(flag)
-    case .integer(let value): return .integer(value)
-    case .unsigned(let value): return .real(Double(value))
-    case .real(let value): return .real(value)
-    case .date(let seconds): return .date(seconds)
-    case .data(let bytes): return .data(bytes)
-    case .string(let text): return .text(text)
-    case .uid, .array: throw ArchiveFault("it has a value out of place")
-    case .dictionary: return try object(node, depth: depth, &budget)
+    guard case .dictionary = node.plain else { return try plain(node.plain) }
+    return try object(node, depth: depth, &budget)
+  }
+
+  private static func value(
+    _ number: Int, in plist: BinaryPlist, depth: Int, _ budget: inout Int
+  ) throws(ArchiveFault) -> ArchivedValue {
+    budget -= 1
+    guard depth < deepest, budget > 0 else { throw ArchiveFault("it is nested too deep") }
+    switch plist[number] {
+    case .array(let numbers)?:
+      var values: [ArchivedValue] = []
+      for number in numbers { values.append(try value(number, in: plist, depth: depth + 1, &budget)) }
+      return .list(values)
+    case .dictionary(let keys, let numbers)?:
+      var entries: [Entry] = []
+      for (key, number) in zip(keys, numbers) {
+        entries.append(
+          Entry(
+            key: try value(key, in: plist, depth: depth + 1, &budget),
+            value: try value(number, in: plist, depth: depth + 1, &budget)))
+      }
+      return .dictionary(entries)
+    case let object?: return try plain(object)
+    case nil: throw ArchiveFault("it has a value out of place")
+    }
+  }
+
+  private static func plain(_ object: BinaryPlist.Object) throws(ArchiveFault) -> ArchivedValue {
+    switch object {
+    case .null: .null
+    case .bool(let flag): .bool(flag)
+    case .integer(let value): .integer(value)
+    case .unsigned(let value): .real(Double(value))
+    case .real(let value): .real(value)
+    case .date(let seconds): .date(seconds)
+    case .data(let bytes): .data(bytes)
+    case .string(let text): .text(text)
+    case .uid, .array, .dictionary: throw ArchiveFault("it has a value out of place")
     }
   }
 
@@ -90,7 +123,7 @@ extension ArchivedValue {
         for element in elements { values.append(try value(element, depth: depth + 1, &budget)) }
         return .list(values)
       }
-    case "NSDictionary", "NSMutableDictionary":
+    case "NSDictionary", "NSMutableDictionary", "NSKnownKeysDictionary1", "NSKnownKeysDictionary2":
       if let entries = node.entries {
         var values: [Entry] = []
         for entry in entries {

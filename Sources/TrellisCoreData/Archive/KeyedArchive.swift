@@ -10,10 +10,16 @@ struct KeyedArchive {
   /// - Throws: ``ArchiveFault``.
   /// - Complexity: linear in the number of bytes.
   init(_ bytes: [UInt8]) throws(ArchiveFault) {
-    plist = try BinaryPlist(bytes)
+    guard let archive = KeyedArchive(try BinaryPlist(bytes)) else { throw ArchiveFault("it is no keyed archive") }
+    self = archive
+  }
+
+  /// Returns nil if the list is no archive.
+  init?(_ plist: BinaryPlist) {
     guard let top = plist[plist.top], case .array(let objects)? = plist.value("$objects", of: top),
       let tops = plist.value("$top", of: top), case .dictionary = tops
-    else { throw ArchiveFault("it is no keyed archive") }
+    else { return nil }
+    self.plist = plist
     self.objects = objects
     self.tops = tops
   }
@@ -126,35 +132,61 @@ struct ArchiveNode {
     }
   }
 
+  /// Whether the object is of a class with one of these names, or of a subclass.
+  func isKind(of names: String...) -> Bool { classNames.contains(where: names.contains) }
+
+  // MARK: Collections
+
+  // Classes with many names archive the same few forms, so that a collection is known by its keys.
+
   /// The elements of an array, a set or an ordered set; nil if the object is none.
   var elements: [ArchiveNode]? {
-    if let list = self["NS.objects"], case .array(let numbers) = list.object {
-      return self["NS.keys"] == nil ? nodes(numbers) : nil
-    }
-    if case .array(let numbers) = object { return nodes(numbers) }
-    return numberedElements
-  }
-
-  /// The elements of an ordered set, which are values of the keys `NS.object.0`, `NS.object.1` and so on.
-  private var numberedElements: [ArchiveNode]? {
-    guard case .dictionary(let keys, let values) = object else { return nil }
-    var places: [Int: Int] = [:]
-    for (key, value) in zip(keys, values) {
-      guard case .string(let name)? = archive.plist[key], name.hasPrefix("NS.object."),
-        let place = Int(name.dropFirst("NS.object.".count))
-      else { continue }
-      places[place] = value
-    }
-    guard !places.isEmpty else { return nil }
-    return nodes(places.keys.sorted().compactMap { places[$0] })
+    if let list = self["NS.objects"] { return self["NS.keys"] == nil ? list.listed : nil }
+    return listed ?? (self["NS.key.0"] == nil ? numbered("NS.object.") : nil)
   }
 
   /// The entries of a dictionary; nil if the object is none.
   var entries: [(key: ArchiveNode, value: ArchiveNode)]? {
-    guard let keys = self["NS.keys"], case .array(let keyNumbers) = keys.object, let values = self["NS.objects"],
-      case .array(let valueNumbers) = values.object, keyNumbers.count == valueNumbers.count
-    else { return nil }
-    return Array(zip(nodes(keyNumbers), nodes(valueNumbers))).map { (key: $0, value: $1) }
+    if self["searchMapping"] != nil { return knownKeysEntries }
+    if self["NS.key.0"] != nil {
+      return Self.entries(numbered("NS.key."), numbered("NS.object."))
+    }
+    return Self.entries(self["NS.keys"]?.listed, self["NS.objects"]?.listed)
+  }
+
+  /// The entries of Core Data's own dictionary, whose keys are those of a mapping that several may share. A key without
+  /// a value has the token for an empty place.
+  private var knownKeysEntries: [(key: ArchiveNode, value: ArchiveNode)]? {
+    let empty = self["emptyToken"]?.string
+    return Self.entries(self["searchMapping"]?["keys"]?.elements, self["values"]?.elements)?.filter { entry in
+      empty == nil || entry.value.string != empty
+    }
+  }
+
+  private static func entries(
+    _ keys: [ArchiveNode]?, _ values: [ArchiveNode]?
+  ) -> [(key: ArchiveNode, value: ArchiveNode)]? {
+    guard let keys, let values, keys.count == values.count else { return nil }
+    return zip(keys, values).map { (key: $0, value: $1) }
+  }
+
+  /// The nodes of a plain list.
+  private var listed: [ArchiveNode]? {
+    guard case .array(let numbers) = object else { return nil }
+    return nodes(numbers)
+  }
+
+  /// The values of the keys with a number behind a name, `NS.object.0`, `NS.object.1` and so on; nil if there are none.
+  private func numbered(_ name: String) -> [ArchiveNode]? {
+    guard case .dictionary(let keys, let values) = object else { return nil }
+    var places: [Int: Int] = [:]
+    for (key, value) in zip(keys, values) {
+      guard case .string(let text)? = archive.plist[key], text.hasPrefix(name),
+        let place = Int(text.dropFirst(name.count))
+      else { continue }
+      places[place] = value
+    }
+    return places.isEmpty ? nil : nodes(places.keys.sorted().compactMap { places[$0] })
   }
 
   private func nodes(_ numbers: [Int]) -> [ArchiveNode] {

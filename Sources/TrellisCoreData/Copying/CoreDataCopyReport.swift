@@ -63,7 +63,8 @@ public struct CoreDataCopyReport: Sendable, CustomStringConvertible {
 
   /// The report as lines, one for each entity and each finding.
   public var description: String {
-    let counts = rows.map { "copied \($0.rows) × \($0.entity)" } + (pairs > 0 ? ["copied \(pairs) pairs"] : [])
+    let copied = rows.isEmpty ? ["copied no rows"] : rows.map { "copied \($0.rows) × \($0.entity)" }
+    let counts = copied + (pairs > 0 ? ["copied \(pairs) pairs"] : [])
     return (counts + (repaired + left + kept).map(\.description) + notes.map(\.description)).joined(separator: "\n")
   }
 }

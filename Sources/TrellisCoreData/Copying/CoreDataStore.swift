@@ -76,7 +76,7 @@ public final class CoreDataStore {
     var report = CoreDataCopyReport(
       keys: CoreDataKeys(storeUUID: file.uuid), model: model ?? translation.description)
     try write(plan, to: place.store, &report, progress)
-    report.notes = translation.notes
+    report.notes = translation.notes + layout.notes
     report.repaired = findings.all.filter { $0.outcome == .repaired }
     report.left = findings.all.filter { $0.outcome == .leftOut }
     report.kept = findings.all.filter { $0.outcome == .kept }
@@ -102,10 +102,13 @@ public final class CoreDataStore {
     var best: (misfits: Int, model: CoreDataModel)?
     for version in package.versions.reversed() {
       let translation = try ModelTranslation(version.model, name: package.name)
-      let declared = Set(version.model.entities.map(\.name))
-      guard !names.isDisjoint(with: declared) || names.isEmpty else { continue }
+      let declared = version.model.entities
+      let known = Set(declared.map(\.name) + declared.map(\.identity))
+      guard !names.isDisjoint(with: known) || names.isEmpty else { continue }
       let layout = try StoreLayout(file, translation)
-      let misfits = names.symmetricDifference(declared).count * 1_000 + layout.missingColumns
+      let unknown = names.subtracting(known).count
+      let missing = declared.count { !names.contains($0.name) && !names.contains($0.identity) }
+      let misfits = (unknown + missing) * 1_000 + layout.missingColumns
       if misfits < best?.misfits ?? .max { best = (misfits, version.model) }
     }
     guard let best else {
@@ -175,13 +178,15 @@ public final class CoreDataStore {
     var counts: [Int] = []
     var pairs = 0
     try store.load(StoreLineage(nextKey: Int64(plan.totalRows) + 1)) { writer in
-      var rows = RowCopy(plan, to: writer) { count in
+      let memberCounts = MemberCounts()
+      var rows = RowCopy(plan, to: writer, counting: memberCounts) { count in
         try progress?(CoreDataCopyProgress(rows: count, totalRows: plan.totalRows))
       }
       try rows.run()
       counts = rows.counts
-      var pairCopy = PairCopy(plan, to: writer)
+      var pairCopy = PairCopy(plan, to: writer, counting: memberCounts)
       try pairCopy.run()
+      memberCounts.tell(plan)
       pairs = pairCopy.count
     }
     try progress?(CoreDataCopyProgress(rows: plan.totalRows, totalRows: plan.totalRows))

@@ -5,11 +5,13 @@ import TrellisStorage
 struct PairCopy {
   private let plan: CopyPlan
   private let writer: any BulkWriter
+  private let memberCounts: MemberCounts
   private(set) var count = 0
 
-  init(_ plan: CopyPlan, to writer: any BulkWriter) {
+  init(_ plan: CopyPlan, to writer: any BulkWriter, counting memberCounts: MemberCounts) {
     self.plan = plan
     self.writer = writer
+    self.memberCounts = memberCounts
   }
 
   /// - Throws: ``CoreDataError``; ``StoreError``.
@@ -121,17 +123,26 @@ struct PairCopy {
         known.insert(source)
         mirrored.append(pair)
       } else {
-        try writer.add(pair, to: table.index)
+        try add(pair, to: table, relationship)
         written += 1
       }
     }
     count += written
-    if relationship.isOwnInverse { try writeBothWays(mirrored, table, isOrdered) }
+    if relationship.isOwnInverse { try writeBothWays(mirrored, table, relationship, isOrdered) }
+  }
+
+  private func add(_ pair: SaveRequest.Pairs.Pair, to table: JoinTable, _ relationship: Relationship) throws {
+    try writer.add(pair, to: table.index)
+    if relationship.isCounted { memberCounts.add(to: pair.first, of: relationship.number) }
+    guard !relationship.isOwnInverse, let inverse = plan.model.inverse(of: relationship), inverse.isCounted else {
+      return
+    }
+    memberCounts.add(to: pair.partner, of: inverse.number)
   }
 
   /// Writes each pair of a relationship that is its own inverse in both directions.
   private mutating func writeBothWays(
-    _ pairs: [SaveRequest.Pairs.Pair], _ table: JoinTable, _ isOrdered: Bool
+    _ pairs: [SaveRequest.Pairs.Pair], _ table: JoinTable, _ relationship: Relationship, _ isOrdered: Bool
   ) throws {
     var all: [SourcePair: Int64?] = [:]
     var lastPlaces: [Int64: Int64] = [:]
@@ -145,7 +156,8 @@ struct PairCopy {
       all[SourcePair(first: pair.partner, partner: pair.first)] = .some(isOrdered ? place : nil)
     }
     for (pair, place) in all.sorted(by: { ($0.key.first, $0.key.partner) < ($1.key.first, $1.key.partner) }) {
-      try writer.add(SaveRequest.Pairs.Pair(first: pair.first, partner: pair.partner, place: place), to: table.index)
+      try add(
+        SaveRequest.Pairs.Pair(first: pair.first, partner: pair.partner, place: place), to: table, relationship)
       count += 1
     }
   }

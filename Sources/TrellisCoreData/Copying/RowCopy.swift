@@ -8,14 +8,19 @@ struct RowCopy {
   private let progress: (Int) throws -> Void
   private let reader = ValueReader()
   private let blobs: ExternalBlobs
+  private let memberCounts: MemberCounts
   /// The number of copied rows of each entity.
   private(set) var counts: [Int]
   private var total = 0
 
   /// - Parameter progress: receives the number of written rows, after each thousand.
-  init(_ plan: CopyPlan, to writer: any BulkWriter, progress: @escaping (Int) throws -> Void) {
+  init(
+    _ plan: CopyPlan, to writer: any BulkWriter, counting memberCounts: MemberCounts,
+    progress: @escaping (Int) throws -> Void
+  ) {
     self.plan = plan
     self.writer = writer
+    self.memberCounts = memberCounts
     self.progress = progress
     blobs = ExternalBlobs(besides: plan.file.url)
     counts = Array(repeating: 0, count: plan.model.entities.count)
@@ -48,6 +53,7 @@ struct RowCopy {
     var selected = [key, columns["Z_OPT"]].map { $0.map(SourceDatabase.quoted) ?? "1" }
     var sources: [Source] = []
     for column in entity.columns { sources.append(try source(of: column, in: entity, &selected)) }
+    let references = self.references(of: entity)
     let overrides = plan.overrides[entity.root] ?? [:]
     let name = plan.sourceName(entity.index)
     var last: Int64?
@@ -64,6 +70,13 @@ struct RowCopy {
       values.reserveCapacity(sources.count)
       for source in sources { values.append(value(source, row, place, primaryKey, name)) }
       for (column, value) in overrides[place] ?? [:] where values.indices.contains(column) { values[column] = value }
+      for reference in references {
+        if case .integer(let owner) = values[reference.column] {
+          if let relationship = reference.counted { memberCounts.add(to: owner, of: relationship) }
+        } else if let order = reference.order {
+          values[order] = .null
+        }
+      }
       // Core Data counts from 1 as well.
       let version = max(1, row.integer(1) ?? 1)
       reader.show(key: index.keys[place], version: version, entity: entity.index, values: values)
@@ -71,6 +84,25 @@ struct RowCopy {
       counts[entity.index] += 1
       total += 1
       if total % 1_000 == 0 { try progress(total) }
+    }
+  }
+
+  /// A column with a reference, and what depends on whether there is one.
+  private struct ReferenceColumn {
+    let column: Int
+    /// The column with the position among the partner's members.
+    let order: Int?
+    /// The to-many of the partner, if its members are counted.
+    let counted: RelationshipNumber?
+  }
+
+  private func references(of entity: Entity) -> [ReferenceColumn] {
+    entity.columns.enumerated().compactMap { place, column in
+      guard case .reference(let number, _) = column.content, let relationship = entity.properties[number].relationship
+      else { return nil }
+      let order = entity.columns.firstIndex { if case .order(number) = $0.content { true } else { false } }
+      let inverse = plan.model.inverse(of: relationship).flatMap { $0.isToMany && $0.isCounted ? $0.number : nil }
+      return order == nil && inverse == nil ? nil : ReferenceColumn(column: place, order: order, counted: inverse)
     }
   }
 

@@ -36,10 +36,10 @@ struct UnmatchedData {
   /// Entities that the store names and the model does not. Their rows in the table of a known hierarchy are told as they
   /// are read.
   private func tellEntities() throws {
-    let known = Set(translation.entities.map(\.source.name))
+    let known = Set(layout.entities.compactMap(\.number))
     var tables = Set(layout.entities.compactMap(\.table))
     for (number, name) in file.entityNames.sorted(by: { $0.key < $1.key }) {
-      guard number < StoreFile.firstInternalNumber, !known.contains(name), let table = file.table(ofRoot: name),
+      guard number < StoreFile.firstInternalNumber, !known.contains(number), let table = file.table(ofRoot: name),
         tables.insert(table).inserted
       else { continue }
       try tellRows(of: table, nil, .leftOut, name, nil, "is not in the model")
@@ -95,14 +95,13 @@ struct UnmatchedData {
 
   /// A hierarchy that had rows at a time and has no table.
   private func tellLostTable(_ root: Int) throws {
-    guard layout.subtree(of: root).contains(where: { layout.entities[$0].number != nil }),
-      let table = file.tables["Z_PRIMARYKEY"], let last = try file.columns(of: table)["Z_MAX"],
-      let name = try file.columns(of: table)["Z_NAME"]
+    guard let number = layout.entities[root].number, let table = file.tables["Z_PRIMARYKEY"],
+      let last = try file.columns(of: table)["Z_MAX"], let key = try file.columns(of: table)["Z_ENT"]
     else { return }
     let entity = translation.entities[root].source.name
     let count = try file.database.integer(
       "SELECT \(SourceDatabase.quoted(last)) FROM \(SourceDatabase.quoted(table)) "
-        + "WHERE \(SourceDatabase.quoted(name)) = \(SourceDatabase.literal(entity))")
+        + "WHERE \(SourceDatabase.quoted(key)) = \(number)")
     guard let count, count > 0 else { return }
     findings.note(.leftOut, entity, nil, "has no table in the store, although there were rows", key: nil)
   }

@@ -63,7 +63,7 @@ struct AttributeTranslation {
   private mutating func transformableType(_ hint: AttributeType?) -> AttributeType? {
     let type = hint ?? source.customClass.flatMap(Self.type(ofClass:))
     let by = source.customClass.map { " of the class \($0)" } ?? ""
-    if let type {
+    if let type, type != .data {
       note(.changed, "is transformable\(by); its archived values are of the type \(type.spelling)")
       return type
     }
@@ -158,8 +158,9 @@ struct AttributeTranslation {
     guard let description, let value = source.defaultValue else { return }
     if value == .null { return }
     guard let constant = value.constant(of: description.type) else {
-      // Some writers give a Boolean or a number an empty default.
-      if value != .text("") { note(.leftOut, "has the default \(value.shown), which is no value of its type") }
+      // Some writers give a Boolean or a number an empty default, which is none.
+      let isNone = value == .text("") && description.type != .url
+      if !isNone { note(.leftOut, "has the default \(value.shown), which is no value of its type") }
       return
     }
     guard !description.rules.isBroken(by: constant, of: description.type) else {
@@ -208,7 +209,17 @@ extension ArchivedValue {
     case .integer(let value): Double(value)
     case .real(let value): value
     case .bool(let flag): flag ? 1 : 0
-    case .decimal(let text), .text(let text): Double(text)
+    case .decimal(let text): Double(text)
+    case .text(let text): Double(text) ?? Self.flag(text).map { $0 ? 1 : 0 }
+    default: nil
+    }
+  }
+
+  /// The Boolean that a text of a model file stands for. Models have such texts for numbers as well.
+  private static func flag(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "yes", "true": true
+    case "no", "false": false
     default: nil
     }
   }
@@ -220,7 +231,7 @@ extension ArchivedValue {
     case .bool(let flag): String(flag)
     case .integer(let value): String(value)
     case .real(let value): "\(value)"
-    case .text(let text): "'\(text.prefix(40))'"
+    case .text(let text): text.isEmpty ? "of an empty text" : "'\(text.prefix(40))'"
     case .date(let seconds): "\(seconds) seconds after 2001"
     case .url(let text), .decimal(let text): text
     case .uuid(let bytes): UUIDText.text(bytes)
@@ -244,15 +255,7 @@ extension ArchivedValue {
 
   private func scalar(of type: AttributeType) -> StoredValue? {
     switch type {
-    case .bool:
-      if case .text(let text) = self {
-        switch text.lowercased() {
-        case "yes", "true", "1": return .integer(1)
-        case "no", "false", "0": return .integer(0)
-        default: return nil
-        }
-      }
-      return number.map { .integer($0 == 0 ? 0 : 1) }
+    case .bool: return number.map { .integer($0 == 0 ? 0 : 1) }
     case .int16: return whole.flatMap { Int16(exactly: $0) }.map { .integer(Int64($0)) }
     case .int32: return whole.flatMap { Int32(exactly: $0) }.map { .integer(Int64($0)) }
     case .int64: return whole.map { .integer($0) }
@@ -280,24 +283,26 @@ extension ArchivedValue {
       default: return nil
       }
     case .data:
-      if case .data(let bytes) = self { return .blob(bytes) }
-      return nil
+      switch self {
+      case .data(let bytes): return .blob(bytes)
+      case .text(""): return .blob([])
+      default: return nil
+      }
     case .enumeration, .array, .codable: return nil
     }
   }
 
   private var whole: Int64? {
     switch self {
-    case .text(let text): Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     case .integer(let value): value
-    case .decimal(let text): Int64(text)
+    case .decimal(let text), .text(let text): Int64(text) ?? number.flatMap { Int64(exactly: $0) }
     default: number.flatMap { Int64(exactly: $0) }
     }
   }
 
   private var decimalText: String? {
     switch self {
-    case .text(let text), .decimal(let text): DecimalText.canonical(text)
+    case .text(let text), .decimal(let text): DecimalText.canonical(text) ?? Self.flag(text).map { $0 ? "1" : "0" }
     case .integer(let value): String(value)
     default: number.flatMap { DecimalText.canonical("\($0)") }
     }

@@ -31,6 +31,9 @@ struct CoreDataModel {
     var uniqueness: [[String]] = []
     var userInfo: [(key: String, value: String)] = []
     var spotlightExpression: String?
+
+    /// The name by which the versions of a model know the same entity.
+    var identity: String { renamingIdentifier ?? name }
   }
 
   /// The types of attributes.
@@ -79,6 +82,7 @@ struct CoreDataModel {
     /// 0 for no bound.
     var maxCount = 0
     var deleteRule = DeleteRule.nullify
+    var isIndexed = false
     var renamingIdentifier: String?
     var hashModifier: String?
     var userInfo: [(key: String, value: String)] = []
@@ -128,19 +132,4 @@ struct CoreDataModel {
     var name: String
     var entities: [String] = []
   }
-}
-
-extension CoreDataModel {
-  /// The entity and its ancestors, the topmost first. A circle ends where it begins.
-  func lineage(of name: String) -> [Entity] {
-    var line: [Entity] = []
-    var next: String? = name
-    while let current = next, let entity = entity(named: current), !line.contains(where: { $0.name == current }) {
-      line.append(entity)
-      next = entity.parent
-    }
-    return line.reversed()
-  }
-
-  func entity(named name: String) -> Entity? { entities.first { $0.name == name } }
 }

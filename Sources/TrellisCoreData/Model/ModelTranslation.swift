@@ -12,6 +12,10 @@ struct ModelTranslation {
   private(set) var entities: [TranslatedEntity] = []
 
   private let source: CoreDataModel
+  /// The numbers of the entities, by their names in Core Data.
+  private var numbers: [String: Int] = [:]
+  /// The to-manys that are not optional in Core Data.
+  private var mayBeEmpty: [String] = []
   private let hint: (_ entity: String, _ attribute: String) -> AttributeType?
 
   /// - Parameters:
@@ -23,17 +27,15 @@ struct ModelTranslation {
     _ source: CoreDataModel, name: String, former: [CoreDataModel] = [],
     hint: @escaping (_ entity: String, _ attribute: String) -> AttributeType? = { _, _ in nil }
   ) throws(CoreDataError) {
-    guard source.entities.count <= Limits.entities else {
-      throw CoreDataError(
-        .limit, "The model has \(source.entities.count) entities.", remedy: "Models have \(Limits.entities) at most.")
-    }
     self.source = source
     self.hint = hint
     var modelName = NameTranslation.typeName(name)
     if ReservedNames.swiftWords.contains(modelName) { modelName += "Model" }
     description = ModelDescription(name: modelName, version: source.versionIdentifier)
     notes = source.notes
+    try checkNumberOfEntities()
     nameEntities()
+    try checkHierarchies()
     try translateProperties()
     linkInverses()
     let formerNames = FormerNames(former)
@@ -47,18 +49,49 @@ struct ModelTranslation {
     notes.append(CoreDataNote(outcome, subject, message))
   }
 
+  // MARK: Limits
+
+  // A model file with more would be refused. Here it is before the work, which grows with the size.
+
+  private func checkNumberOfEntities() throws(CoreDataError) {
+    guard source.entities.count <= Limits.entities else {
+      throw CoreDataError(
+        .limit, "The model has \(source.entities.count) entities.", remedy: "Models have \(Limits.entities) at most.")
+    }
+  }
+
+  private func checkHierarchies() throws(CoreDataError) {
+    var sizes = [(depth: Int, properties: Int)](repeating: (0, 0), count: entities.count)
+    for number in parentsFirst {
+      let inherited = entities[number].parent.map { sizes[$0] } ?? (depth: 0, properties: 0)
+      let entity = entities[number].source
+      let properties = inherited.properties + entity.attributes.count + entity.relationships.count
+      sizes[number] = (inherited.depth + 1, properties)
+      guard inherited.depth < Limits.ancestors else {
+        throw CoreDataError(
+          .limit, "\(entity.name) has \(inherited.depth) ancestors.",
+          remedy: "From a root to its deepest descendant there are \(Limits.ancestors) entities at most.")
+      }
+      guard properties <= Limits.properties else {
+        throw CoreDataError(
+          .limit, "\(entity.name) has \(properties) properties with those of its ancestors.",
+          remedy: "Entities have \(Limits.properties) at most.")
+      }
+    }
+  }
+
   // MARK: Entities
 
   private mutating func nameEntities() {
-    var taken: Set<String> = []
-    var seen: Set<String> = []
+    var taken = TakenNames()
     for entity in source.entities {
-      guard seen.insert(entity.name).inserted else {
+      guard numbers[entity.name] == nil else {
         note(.leftOut, entity.name, "is declared twice; the first one counts")
         continue
       }
-      let name = NameTranslation.unused(NameTranslation.typeName(entity.name), besides: taken)
-      taken.insert(name.lowercased())
+      numbers[entity.name] = entities.count
+      let name = taken.unused(NameTranslation.typeName(entity.name))
+      taken.take(name)
       if name != entity.name {
         note(.changed, entity.name, "is called \(name), since names are words with a capital letter")
       }
@@ -66,14 +99,10 @@ struct ModelTranslation {
     }
     nameClasses()
     for index in entities.indices {
-      var line = source.lineage(of: entities[index].source.name)
-      if line.last?.name != entities[index].source.name { line = [] }
-      if let parent = entities[index].source.parent {
-        let isRoot = line.count < 2
-        if isRoot {
-          note(.changed, entities[index].source.name, "has no parent, since \(parent) is none of the model's")
-        }
-        entities[index].parent = isRoot ? nil : number(of: parent)
+      guard let parent = entities[index].source.parent else { continue }
+      entities[index].parent = numbers[parent]
+      if numbers[parent] == nil {
+        note(.changed, entities[index].source.name, "has no parent, since \(parent) is none of the model's")
       }
     }
     breakCircles()
@@ -111,30 +140,35 @@ struct ModelTranslation {
 
   /// Takes the parent of an entity away that would be its own ancestor.
   private mutating func breakCircles() {
+    var isSound = [Bool](repeating: false, count: entities.count)
     for index in entities.indices {
-      var seen: Set<Int> = [index]
-      var next = entities[index].parent
-      while let current = next {
-        guard seen.insert(current).inserted else {
-          note(.changed, entities[index].source.name, "has no parent, since its parents form a circle")
-          entities[index].parent = nil
+      var line: Set<Int> = []
+      var next: Int? = index
+      while let current = next, !isSound[current] {
+        guard line.insert(current).inserted else {
+          note(.changed, entities[current].source.name, "has no parent, since its parents form a circle")
+          entities[current].parent = nil
           break
         }
         next = entities[current].parent
       }
+      for number in line { isSound[number] = true }
     }
   }
 
-  private func number(of entity: String) -> Int? { entities.firstIndex { $0.source.name == entity } }
+  private func number(of entity: String) -> Int? { numbers[entity] }
 
-  /// The entities with parents before children.
+  /// The entities with parents before children, by their depth.
   private var parentsFirst: [Int] {
+    var children = entities.map { _ in [Int]() }
+    var open: [Int] = []
+    for (index, entity) in entities.enumerated() {
+      if let parent = entity.parent { children[parent].append(index) } else { open.append(index) }
+    }
     var order: [Int] = []
-    var open = entities.indices.filter { entities[$0].parent == nil }
     while !open.isEmpty {
       order += open
-      let level = Set(open)
-      open = entities.indices.filter { entities[$0].parent.map { level.contains($0) } ?? false }
+      open = open.flatMap { children[$0] }.sorted()
     }
     return order
   }
@@ -142,18 +176,15 @@ struct ModelTranslation {
   // MARK: Properties
 
   private mutating func translateProperties() throws(CoreDataError) {
+    var namers: [Int: PropertyNamer] = [:]
     for number in parentsFirst {
       // What an entity inherits is declared once.
-      var inherited: Set<String> = []
-      var namer = PropertyNamer(entity: entities[number].name)
-      var ancestor = entities[number].parent
-      while let current = ancestor {
-        inherited.formUnion(entities[current].sourceNames)
-        namer.reserve(entities[current])
-        ancestor = entities[current].parent
-      }
-      translateAttributes(of: number, inherited, &namer)
-      translateRelationships(of: number, inherited, &namer)
+      let parent = entities[number].parent.flatMap { namers[$0] }
+      var namer = PropertyNamer(entity: entities[number].name, parent)
+      translateAttributes(of: number, &namer)
+      translateRelationships(of: number, &namer)
+      namer.declare(entities[number].source)
+      namers[number] = namer
     }
     description.entities = entities.map { entity in
       EntityDescription(
@@ -163,14 +194,12 @@ struct ModelTranslation {
     }
   }
 
-  private mutating func translateAttributes(
-    of number: Int, _ inherited: Set<String>, _ namer: inout PropertyNamer
-  ) {
+  private mutating func translateAttributes(of number: Int, _ namer: inout PropertyNamer) {
     let entity = entities[number].source
     var seen: Set<String> = []
     for attribute in entity.attributes {
       let subject = "\(entity.name).\(attribute.name)"
-      guard seen.insert(attribute.name).inserted, !inherited.contains(attribute.name) else {
+      guard seen.insert(attribute.name).inserted, !namer.inherits(attribute.name) else {
         note(.leftOut, subject, "is declared twice in its hierarchy; the topmost one counts")
         continue
       }
@@ -236,14 +265,12 @@ struct ModelTranslation {
     }
   }
 
-  private mutating func translateRelationships(
-    of number: Int, _ inherited: Set<String>, _ namer: inout PropertyNamer
-  ) {
+  private mutating func translateRelationships(of number: Int, _ namer: inout PropertyNamer) {
     let entity = entities[number].source
     var seen: Set<String> = Set(entity.attributes.map(\.name))
     for relationship in entity.relationships {
       let subject = "\(entity.name).\(relationship.name)"
-      guard seen.insert(relationship.name).inserted, !inherited.contains(relationship.name) else {
+      guard seen.insert(relationship.name).inserted, !namer.inherits(relationship.name) else {
         note(.leftOut, subject, "is declared twice in its hierarchy; the topmost one counts")
         continue
       }
@@ -285,9 +312,10 @@ struct ModelTranslation {
       return
     }
     result.isOrdered = relationship.isOrdered
-    let most = relationship.maxCount
-    // One that is not optional has a member at every save.
-    let least = relationship.isOptional ? relationship.minCount : max(1, relationship.minCount)
+    let (least, most) = (relationship.minCount, relationship.maxCount)
+    // Core Data saves a to-many without members also if it is not optional, and counts the members where there are some.
+    result.isOptional = relationship.isOptional || least > 0
+    if !relationship.isOptional { mayBeEmpty.append(subject) }
     if most > 0, least > most {
       return note(.leftOut, subject, "must have at least \(least) and at most \(most) members, which no number is")
     }
@@ -386,9 +414,10 @@ struct ModelTranslation {
   private mutating func indexes(of number: Int, _ model: Model) -> [IndexDescription] {
     let entity = entities[number].source
     var found: [IndexDescription] = []
-    let single = entity.attributes.filter(\.isIndexed).map { attribute in
-      CoreDataModel.Index(elements: [CoreDataModel.Index.Element(property: attribute.name)])
-    }
+    let indexed =
+      entity.attributes.filter(\.isIndexed).map(\.name)
+      + entity.relationships.filter { $0.isIndexed && !$0.isToMany }.map(\.name)
+    let single = indexed.map { CoreDataModel.Index(elements: [CoreDataModel.Index.Element(property: $0)]) }
     for index in entity.indexes + single {
       let subject =
         "\(entity.name), index \(index.name ?? index.elements.compactMap(\.property).joined(separator: ", "))"
@@ -447,27 +476,34 @@ struct ModelTranslation {
   private mutating func addFetchRequests() throws(CoreDataError) {
     guard !source.fetchRequests.isEmpty else { return }
     let model = try resolved()
-    // Requests of ancestors come first, since a child may not repeat their names.
-    for number in parentsFirst {
-      let entity = entities[number]
-      for template in source.fetchRequests where template.entity == entity.source.name {
-        add(template, to: number, model)
+    var templates: [Int: [CoreDataModel.Template]] = [:]
+    for template in source.fetchRequests {
+      if let number = template.entity.flatMap({ numbers[$0] }) {
+        templates[number, default: []].append(template)
+      } else {
+        note(.leftOut, "the fetch request \(template.name)", "is of no entity of the model")
       }
     }
-    for template in source.fetchRequests where template.entity.flatMap({ self.number(of: $0) }) == nil {
-      note(.leftOut, "the fetch request \(template.name)", "is of no entity of the model")
+    // Requests of ancestors come first, since a child may not repeat their names.
+    for number in parentsFirst {
+      guard let own = templates[number] else { continue }
+      var taken = TakenNames()
+      var next = entities[number].parent
+      while let current = next {
+        for request in description.entities[current].fetchRequests { taken.take(request.name) }
+        next = entities[current].parent
+      }
+      for template in own { add(template, to: number, &taken, model) }
     }
   }
 
-  private mutating func add(_ template: CoreDataModel.Template, to number: Int, _ model: Model) {
+  private mutating func add(
+    _ template: CoreDataModel.Template, to number: Int, _ taken: inout TakenNames, _ model: Model
+  ) {
     let subject = "the fetch request \(template.name)"
-    var taken: Set<String> = []
-    for index in entities.indices where isRelated(index, number) {
-      taken.formUnion(description.entities[index].fetchRequests.map { $0.name.lowercased() })
-    }
     var name = NameTranslation.propertyName(template.name)
     if NameTranslation.isReservedMember(name) { name += "Request" }
-    name = NameTranslation.unused(name, besides: taken)
+    name = taken.unused(name)
     if let predicate = template.predicate {
       do throws(PredicateFormatError) {
         let checked = try CheckedFormat(predicate, of: number, in: model)
@@ -480,6 +516,7 @@ struct ModelTranslation {
     }
     if name != template.name { note(.changed, subject, "is called \(name)") }
     for option in template.otherOptions { note(.ignored, subject, "has the option \(option)") }
+    taken.take(name)
     description.entities[number].fetchRequests.append(
       FetchRequestDescription(name, predicate: template.predicate, limit: template.limit))
   }
@@ -490,16 +527,6 @@ struct ModelTranslation {
     }
     return isWord && variable.utf8.first.map { ($0 | 32) >= 97 && ($0 | 32) <= 122 } ?? false
       && variable.utf8.count <= 255 && !ReservedNames.swiftWords.contains(variable)
-  }
-
-  private func isRelated(_ first: Int, _ second: Int) -> Bool {
-    let line: (Int) -> Set<Int> = { start in
-      var line: Set<Int> = []
-      var next: Int? = start
-      while let current = next, line.insert(current).inserted { next = self.entities[current].parent }
-      return line
-    }
-    return line(first).contains(second) || line(second).contains(first)
   }
 
   // MARK: The rest
@@ -516,6 +543,12 @@ struct ModelTranslation {
       if let expression = entity.spotlightExpression {
         note(.ignored, entity.name, "has the name \(expression) in Spotlight")
       }
+    }
+    if !mayBeEmpty.isEmpty {
+      note(
+        .ignored, description.name,
+        "has to-manys that are not optional and may be empty, as Core Data saves them; give them a minCount, and take "
+          + "optional out, if they may not: \(mayBeEmpty.joined(separator: ", "))")
     }
     for configuration in source.configurations {
       note(
@@ -540,10 +573,6 @@ struct TranslatedEntity {
   var parent: Int?
   var attributes: [TranslatedAttribute] = []
   var relationships: [TranslatedRelationship] = []
-
-  fileprivate var sourceNames: [String] {
-    source.attributes.map(\.name) + source.relationships.map(\.name)
-  }
 }
 
 /// An attribute, or one of those that a composite consists of.
@@ -574,37 +603,43 @@ struct PropertyNamer {
   }
 
   private let entity: String
-  private var names: Set<String> = []
-  private var swiftNames: Set<String> = []
+  /// The names in the model file and in Swift, those of the ancestors included.
+  private var taken = TakenNames()
+  /// The names in Core Data of what the ancestors declare.
+  private var inherited: Set<String> = []
 
-  init(entity: String) { self.entity = entity }
-
-  /// Takes the names of an ancestor.
-  mutating func reserve(_ ancestor: TranslatedEntity) {
-    for attribute in ancestor.attributes { take(attribute.description.name, attribute.description.swiftName) }
-    for relationship in ancestor.relationships {
-      take(relationship.description.name, relationship.description.swiftName)
-    }
+  /// - Parameter parent: The names of the parent, after all of its properties have got theirs.
+  init(entity: String, _ parent: PropertyNamer?) {
+    self.entity = entity
+    taken = parent?.taken ?? TakenNames()
+    inherited = parent?.inherited ?? []
   }
 
-  mutating func take(_ name: Name) { take(name.name, name.swiftName) }
+  func inherits(_ name: String) -> Bool { inherited.contains(name) }
 
-  private mutating func take(_ name: String, _ swiftName: String?) {
-    names.insert(name.lowercased())
-    swiftNames.insert((swiftName ?? name).lowercased())
+  /// Notes the properties of the entity for those that inherit them.
+  mutating func declare(_ entity: CoreDataModel.Entity) {
+    inherited.formUnion(entity.attributes.map(\.name))
+    inherited.formUnion(entity.relationships.map(\.name))
+  }
+
+  mutating func take(_ name: Name) {
+    taken.take(name.name)
+    if let swiftName = name.swiftName { taken.take(swiftName) }
   }
 
   /// A name for a property, or for the part of a composite at the end of a path.
-  func name(_ path: [String]) -> Name {
+  mutating func name(_ path: [String]) -> Name {
     let words = path.map(NameTranslation.propertyName)
     let joined =
       (words.first ?? "property") + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-    let taken = names.union(swiftNames)
-    let name = NameTranslation.unused(String(joined.prefix(240)), besides: taken)
+    let name = taken.unused(String(joined.prefix(240)))
     guard NameTranslation.isReservedMember(name) else { return Name(name: name, swiftName: nil) }
     let start = NameTranslation.lowerCamel(entity)
     let swiftName = String(start.prefix(100)) + name.prefix(1).uppercased() + name.dropFirst()
-    return Name(name: name, swiftName: NameTranslation.unused(swiftName, besides: taken.union([name.lowercased()])))
+    var besides = taken
+    besides.take(name)
+    return Name(name: name, swiftName: besides.unused(swiftName))
   }
 }
 
@@ -612,31 +647,29 @@ struct PropertyNamer {
 
 /// The names that entities and properties have had in earlier versions, by their renaming identifiers.
 private struct FormerNames {
-  /// The earlier versions, the newest first.
-  private let versions: [CoreDataModel]
+  /// The entities of the earlier versions by their identities, the newest version first.
+  private let versions: [[String: CoreDataModel.Entity]]
 
-  init(_ former: [CoreDataModel]) { versions = former.reversed() }
+  init(_ former: [CoreDataModel]) {
+    versions = former.reversed().map { version in
+      Dictionary(version.entities.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+  }
 
   func names(of entity: CoreDataModel.Entity) -> [String] {
-    let identity = entity.renamingIdentifier ?? entity.name
-    let earlier = versions.compactMap { version in same(entity, in: version)?.name }
-    return Self.distinct(earlier + [identity], besides: entity.name)
+    let earlier = versions.compactMap { $0[entity.identity]?.name }
+    return Self.distinct(earlier + [entity.identity], besides: entity.name)
   }
 
   func names(of name: String, _ identifier: String?, in entity: CoreDataModel.Entity) -> [String] {
     let identity = identifier ?? name
     var earlier: [String] = []
     for version in versions {
-      guard let former = same(entity, in: version) else { continue }
+      guard let former = version[entity.identity] else { continue }
       earlier += former.attributes.filter { ($0.renamingIdentifier ?? $0.name) == identity }.map(\.name)
       earlier += former.relationships.filter { ($0.renamingIdentifier ?? $0.name) == identity }.map(\.name)
     }
     return Self.distinct(earlier + [identity], besides: name)
-  }
-
-  private func same(_ entity: CoreDataModel.Entity, in version: CoreDataModel) -> CoreDataModel.Entity? {
-    let identity = entity.renamingIdentifier ?? entity.name
-    return version.entities.first { ($0.renamingIdentifier ?? $0.name) == identity }
   }
 
   private static func distinct(_ names: [String], besides name: String) -> [String] {

@@ -17,8 +17,9 @@ enum ModelXMLReader {
     guard bytes.count <= sizeLimit else {
       throw CoreDataError(.limit, "\(path) has \(bytes.count) bytes.", remedy: "Models have \(sizeLimit) at most.")
     }
-    // Foundation's parser traps on bytes that are none of their encoding, so it gets nothing but UTF-8.
-    guard String(validating: bytes, as: UTF8.self) != nil, !namesOtherEncoding(bytes) else {
+    // Foundation's parser traps on bytes that are none of their encoding, so it gets nothing but UTF-8. Without the
+    // other checks it could read the same bytes in another encoding than these, in which they say something else.
+    guard String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0), XMLDeclaration(bytes).isOfUTF8 else {
       throw CoreDataError(
         .noModel, "\(path) is not in UTF-8, as models are.", remedy: "Restore the file as Xcode has written it.")
     }
@@ -51,15 +52,6 @@ enum ModelXMLReader {
     return handler.model
   }
 
-  /// Whether the declaration of the file names another encoding than UTF-8.
-  private static func namesOtherEncoding(_ bytes: [UInt8]) -> Bool {
-    var head = bytes.prefix(256)
-    if head.starts(with: [0xEF, 0xBB, 0xBF]) { head = head.dropFirst(3) }
-    guard head.starts(with: "<?xml".utf8), let end = head.firstIndex(of: UInt8(ascii: ">")) else { return false }
-    let words = String(decoding: head[..<end], as: UTF8.self).lowercased()
-    return words.contains("encoding") && !words.contains("\"utf-8\"") && !words.contains("'utf-8'")
-  }
-
   private static func contains(_ text: String, in bytes: [UInt8]) -> Bool {
     let part = Array(text.utf8)
     guard bytes.count >= part.count else { return false }
@@ -72,6 +64,39 @@ enum ModelXMLReader {
       return false
     }
   }
+}
+
+// MARK: - Declaration
+
+/// The declaration at the start of a file, `<?xml version="1.0" encoding="UTF-8"?>`, however long it is.
+private struct XMLDeclaration {
+  /// The encoding that it names; nil for none.
+  private let encoding: String?
+  /// Whether it has an end.
+  private let isClosed: Bool
+
+  init(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+    guard rest.starts(with: "<?xml".utf8) else {
+      (encoding, isClosed) = (nil, true)
+      return
+    }
+    rest = rest.dropFirst(5)
+    guard let end = rest.indices.first(where: { rest[$0...].starts(with: "?>".utf8) }) else {
+      (encoding, isClosed) = (nil, false)
+      return
+    }
+    isClosed = true
+    let parts = String(decoding: rest[..<end], as: UTF8.self).lowercased().split(
+      separator: "encoding", maxSplits: 1, omittingEmptySubsequences: false)
+    encoding =
+      parts.count < 2
+      ? nil : String(parts[1].drop { "= \t\r\n\"'".contains($0) }.prefix { !"\"' \t\r\n".contains($0) })
+  }
+
+  /// Whether the file is in UTF-8 by it, or in ASCII, which is a part of that.
+  var isOfUTF8: Bool { isClosed && (encoding.map(["utf-8", "utf8", "us-ascii", "ascii"].contains) ?? true) }
 }
 
 // MARK: - Handler
@@ -312,7 +337,8 @@ private final class ModelXMLHandler: NSObject, XMLParserDelegate {
     for option in ["spotlightIndexingEnabled", "storedInTruthFile"] where element.flag(option) {
       relationship.otherOptions.append(option)
     }
-    count(&element, "indexed", "syncable")
+    relationship.isIndexed = element.flag("indexed")
+    count(&element, "syncable")
     self.relationship = relationship
   }
 

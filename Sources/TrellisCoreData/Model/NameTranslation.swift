@@ -56,12 +56,24 @@ enum NameTranslation {
   static func isReservedMember(_ name: String) -> Bool {
     ReservedNames.swiftWords.contains(name) || ReservedNames.members.contains(name)
   }
+}
 
-  /// The name, with the least number from 2 on behind it that makes it differ by more than case from others.
-  static func unused(_ name: String, besides taken: Set<String>) -> String {
-    guard taken.contains(name.lowercased()) else { return name }
-    var number = 2
-    while taken.contains((name + String(number)).lowercased()) { number += 1 }
+/// The names of one scope, which differ from each other by more than case.
+struct TakenNames {
+  private var names: Set<String> = []
+  /// The last number behind each name that was taken before, so that many equal names need no search from the start.
+  private var numbers: [String: Int] = [:]
+
+  mutating func take(_ name: String) { names.insert(name.lowercased()) }
+
+  func contains(_ name: String) -> Bool { names.contains(name.lowercased()) }
+
+  /// The name, with the least number from 2 on behind it that makes it differ from the taken ones.
+  mutating func unused(_ name: String) -> String {
+    guard contains(name) else { return name }
+    var number = numbers[name.lowercased()] ?? 2
+    while contains(name + String(number)) { number += 1 }
+    numbers[name.lowercased()] = number
     return name + String(number)
   }
 }

@@ -34,12 +34,19 @@ struct StoreLayout {
   private(set) var entities: [EntityPlace] = []
   /// Numbers of entities that a table has and the store does not name, with the entity that is meant.
   private(set) var guessedNumbers: [(entity: Int, number: Int64)] = []
+  /// What the store has under its renaming identifier, as it was called before.
+  private(set) var notes: [CoreDataNote] = []
 
   private let file: StoreFile
   private let translation: ModelTranslation
   /// The topmost ancestor of each entity, and the entity with its descendants.
   private var roots: [Int] = []
   private var subtrees: [[Int]] = []
+  /// The number of properties of each hierarchy that claim a name, as their own or as their renaming identifier. Names
+  /// are in capital letters.
+  private var claims: [Int: [String: Int]] = [:]
+  /// The tables that may have the pairs of a relationship, in the order of their names.
+  private var pairTables: [(name: NumberedName, table: String)] = []
 
   /// - Throws: ``CoreDataError``.
   /// - Complexity: linear in the number of properties, with a query for each clash of names.
@@ -48,6 +55,10 @@ struct StoreLayout {
     self.translation = translation
     entities = translation.entities.map { _ in EntityPlace() }
     findSubtrees()
+    countClaims()
+    pairTables = file.tables.sorted { $0.key < $1.key }.compactMap { name, table in
+      NumberedName(name).flatMap { $0.isUnderscored ? (name: $0, table: table) : nil }
+    }
     try placeEntities()
     for root in translation.entities.indices where translation.entities[root].parent == nil {
       try placeColumns(below: root)
@@ -97,11 +108,53 @@ struct StoreLayout {
   private mutating func placeEntities() throws {
     var numbers: [String: Int64] = [:]
     for (number, name) in file.entityNames { numbers[name] = min(numbers[name] ?? .max, number) }
+    let names = Set(translation.entities.map(\.source.name))
+    var identities: [String: Int] = [:]
+    for entity in translation.entities { identities[entity.source.identity, default: 0] += 1 }
     for index in entities.indices {
-      entities[index].number = numbers[translation.entities[index].source.name]
+      let source = translation.entities[index].source
+      entities[index].number = numbers[source.name]
       entities[index].table = file.table(ofRoot: translation.entities[root(of: index)].source.name)
+      // A store that was migrated in place may have the entity under its former name.
+      guard !names.contains(source.identity), identities[source.identity] == 1 else { continue }
+      if entities[index].number == nil, let number = numbers[source.identity] {
+        entities[index].number = number
+        notes.append(CoreDataNote(.changed, source.name, "is called \(source.identity) in the store"))
+      }
+      if root(of: index) == index, entities[index].table == nil, let table = file.table(ofRoot: source.identity) {
+        for member in subtree(of: index) { entities[member].table = table }
+      }
+    }
+    for index in entities.indices where entities[index].table == nil {
+      entities[index].table = entities[root(of: index)].table
     }
     for root in entities.indices where translation.entities[root].parent == nil { try guessNumber(below: root) }
+  }
+
+  // MARK: Former names
+
+  private mutating func countClaims() {
+    for (index, entity) in translation.entities.enumerated() {
+      let attributes = entity.source.attributes.map { [$0.name, $0.renamingIdentifier ?? $0.name] }
+      let relationships = entity.source.relationships.map { [$0.name, $0.renamingIdentifier ?? $0.name] }
+      for names in attributes + relationships {
+        for name in Set(names.map { $0.uppercased() }) { claims[root(of: index), default: [:]][name, default: 0] += 1 }
+      }
+    }
+  }
+
+  /// The name of a property before it was renamed, if no other property of the hierarchy may be meant by it.
+  private func formerName(_ name: String, _ identifier: String?, in entity: Int) -> String? {
+    guard let identifier, identifier.uppercased() != name.uppercased(),
+      claims[root(of: entity)]?[identifier.uppercased()] == 1
+    else { return nil }
+    return identifier
+  }
+
+  private mutating func noteFormerName(_ former: String, _ name: String, of entity: Int) {
+    notes.append(
+      CoreDataNote(
+        .changed, "\(translation.entities[entity].source.name).\(name)", "is called \(former) in the store"))
   }
 
   /// Finds the number of the one entity of a hierarchy that the store does not name: the one number in the table that
@@ -150,12 +203,19 @@ struct StoreLayout {
     for entity in members {
       for (place, attribute) in translation.entities[entity].attributes.enumerated()
       where !attribute.source.isTransient {
-        note(Self.name(of: attribute, in: columns), ColumnUser(entity: entity, isAttribute: true, place: place))
+        let source = attribute.source
+        let former = attribute.path.count > 1 ? nil : formerName(source.name, source.renamingIdentifier, in: entity)
+        let name = Self.name(Self.names(of: attribute.path), former, in: columns)
+        if name.isFormer, let former { noteFormerName(former, source.name, of: entity) }
+        note(name.column, ColumnUser(entity: entity, isAttribute: true, place: place))
       }
       for (place, relationship) in translation.entities[entity].relationships.enumerated()
       where !relationship.source.isToMany && !relationship.source.isTransient {
-        let name = "Z" + relationship.source.name.uppercased()
-        note(name, ColumnUser(entity: entity, isAttribute: false, place: place))
+        let source = relationship.source
+        let former = formerName(source.name, source.renamingIdentifier, in: entity)
+        let name = Self.name(Self.names(of: [source.name]), former, in: columns)
+        if name.isFormer, let former { noteFormerName(former, source.name, of: entity) }
+        note(name.column, ColumnUser(entity: entity, isAttribute: false, place: place))
       }
     }
     // A name that ends in a number may be that of another property with a suffix.
@@ -176,11 +236,21 @@ struct StoreLayout {
     }
   }
 
-  /// The name of an attribute's column in capital letters. The column of a composite's part is found by what is there.
-  private static func name(of attribute: TranslatedAttribute, in columns: [String: String]) -> String {
-    let words = attribute.path.map { $0.uppercased() }
-    let names = ["Z" + words.joined(separator: "_"), "Z" + words.joined(), "Z" + (words.last ?? "")]
-    return names.first { columns[$0] != nil } ?? names[0]
+  /// The names that the column of a property may have, in capital letters, the likeliest first. A part of a composite has
+  /// a path.
+  private static func names(of path: [String]) -> [String] {
+    let words = path.map { $0.uppercased() }
+    return ["Z" + words.joined(separator: "_"), "Z" + words.joined(), "Z" + (words.last ?? "")]
+  }
+
+  /// The name of the column that is there: one of some names, or else that of a former name.
+  private static func name(
+    _ names: [String], _ former: String?, in columns: [String: String]
+  ) -> (column: String, isFormer: Bool) {
+    if let name = names.first(where: { columns[$0] != nil }) { return (name, false) }
+    let hasSuffix = (1...9).contains { columns[names[0] + String($0)] != nil }
+    if let former = former.map({ "Z" + $0.uppercased() }), !hasSuffix, columns[former] != nil { return (former, true) }
+    return (names[0], false)
   }
 
   /// The columns with a name and its suffixes, in order.
@@ -257,26 +327,38 @@ struct StoreLayout {
   }
 
   /// The table of a many-to-many relationship, or the column of a to-many without an inverse.
-  private func pairs(
+  private mutating func pairs(
     _ entity: Int, _ relationship: TranslatedRelationship, _ inverse: TranslatedRelationship?
   ) throws -> LinkPlace {
+    let names = (relationship.source.name, inverse?.source.name)
+    let place = try pairs(entity, relationship, names.0, inverse, names.1)
+    guard place == .none else { return place }
+    let former = formerName(relationship.source.name, relationship.source.renamingIdentifier, in: entity)
+    let formerInverse = inverse.flatMap { inverse in
+      formerName(inverse.source.name, inverse.source.renamingIdentifier, in: relationship.destination)
+    }
+    guard former != nil || formerInverse != nil else { return .none }
+    let found = try pairs(entity, relationship, former ?? names.0, inverse, formerInverse ?? names.1)
+    if found != .none, let former { noteFormerName(former, names.0, of: entity) }
+    return found
+  }
+
+  private func pairs(
+    _ entity: Int, _ relationship: TranslatedRelationship, _ name: String, _ inverse: TranslatedRelationship?,
+    _ inverseName: String?
+  ) throws -> LinkPlace {
     var best: (score: Int, place: LinkPlace) = (0, .none)
-    for (name, table) in file.tables.sorted(by: { $0.key < $1.key }) {
-      guard let parsed = NumberedName(name), parsed.isUnderscored,
-        parsed.hasStem(relationship.source.name) || inverse.map({ parsed.hasStem($0.source.name) }) ?? false
-      else { continue }
+    for (parsed, table) in pairTables
+    where parsed.hasStem(name) || inverseName.map({ parsed.hasStem($0) }) ?? false {
       let columns = try file.columns(of: table)
-      guard let found = PairColumns(columns, entity, relationship, inverse, self) else { continue }
+      guard let found = PairColumns(columns, entity, relationship, (name, inverseName), self) else { continue }
       let isOfThese = [entities[entity].number, entities[relationship.destination].number].contains(parsed.number)
       let score = found.score + (isOfThese ? 1 : 0)
       if score > best.score {
-        best = (
-          score, .pairs(table: table, owner: found.owner, member: found.member, order: found.order)
-        )
+        best = (score, .pairs(table: table, owner: found.owner, member: found.member, order: found.order))
       }
     }
     if case .none = best.place, inverse == nil, let table = entities[relationship.destination].table {
-      let name = relationship.source.name
       let columns = try file.columns(of: table)
       let column = columns.keys.sorted().first { column in
         // `Z2ITEMS` is a reference; `Z2_ITEMS` would be the number of a partner's entity.
@@ -337,19 +419,19 @@ private struct PairColumns {
 
   init?(
     _ columns: [String: String], _ entity: Int, _ relationship: TranslatedRelationship,
-    _ inverse: TranslatedRelationship?, _ layout: StoreLayout
+    _ names: (relationship: String, inverse: String?), _ layout: StoreLayout
   ) {
     let keys = columns.keys.filter { !$0.hasPrefix("Z_FOK_") }.compactMap { name in
       NumberedName(name).map { (name: name, parsed: $0) }
     }.filter(\.parsed.isUnderscored).sorted { $0.name < $1.name }
     guard keys.count == 2 else { return nil }
-    let relationshipName = relationship.source.name
+    let relationshipName = names.relationship
     let ownNumber = layout.entities[entity].number
     let memberNumber = layout.entities[relationship.destination].number
     // The column of the members has the name of the relationship and the number of their entity.
     func fit(_ owner: Int, _ member: Int) -> Int? {
       guard keys[member].parsed.hasStem(relationshipName),
-        inverse.map({ keys[owner].parsed.hasStem($0.source.name) }) ?? true
+        names.inverse.map({ keys[owner].parsed.hasStem($0) }) ?? true
       else { return nil }
       var score = 2
       if keys[member].parsed.number == memberNumber { score += 4 }

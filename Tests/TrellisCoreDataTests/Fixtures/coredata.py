@@ -19,6 +19,18 @@ SQL = {
 }
 
 
+class Form:
+    """How a release of Core Data archives a model. The defaults are those of most stores.
+
+    Entities are values of a dictionary with known keys, whose keys may include some without a value; `known=False` is a
+    dictionary as any other. What an entity inherits is archived in it again, as copies or as proxies of the original, or
+    not at all. Old releases archive identifiers as mutable texts, and unused dictionaries as nil.
+    """
+
+    def __init__(self, known=True, inherited="copies", old=False, empty=0, names=False):
+        self.known, self.inherited, self.old, self.empty, self.names = known, inherited, old, empty, names
+
+
 class Archiver:
     """A keyed archive under construction: objects in a table, each by its number."""
 
@@ -51,6 +63,22 @@ class Archiver:
             "NS.keys": [key for key, _ in pairs], "NS.objects": [value for _, value in pairs],
         })
 
+    def known_keys(self, pairs, empty=0):
+        """Core Data's own dictionary, with keys that have no value."""
+        pairs = list(pairs)
+        token = self.add("__empty_slot_token_4c24_98dc_ac1e_b773__")
+        keys = [key for key, _ in pairs] + [self.add("Unused%d" % place) for place in range(empty)]
+        values = [value for _, value in pairs] + [token] * empty
+        mapping = self.add({
+            "$class": self.cls("NSKnownKeysMappingStrategy1", "NSKnownKeysMappingStrategy"), "version": 1,
+            "length": len(keys), "keys": self.array(keys)})
+        return self.add({
+            "$class": self.cls("NSKnownKeysDictionary1", "NSKnownKeysDictionary", "NSMutableDictionary", "NSDictionary"),
+            "version": 1, "emptyToken": token, "searchMapping": mapping, "values": self.array(values)})
+
+    def mutable_text(self, text):
+        return self.add({"$class": self.cls("NSMutableString", "NSString"), "NS.string": text})
+
     def value(self, value):
         """Any plain value of Python."""
         import datetime
@@ -81,6 +109,8 @@ class Archiver:
                 "$class": self.cls("NSURL"), "NS.base": plistlib.UID(0), "NS.relative": self.add(value.text)})
         if isinstance(value, Alien):
             return self.add({"$class": self.cls(value.name), "inside": self.add("x")})
+        if isinstance(value, KnownKeys):
+            return self.known_keys(((self.value(k), self.value(v)) for k, v in value.items.items()), empty=1)
         if isinstance(value, OrderedSet):
             keys = {"NS.object.%d" % place: self.value(item) for place, item in enumerate(value.items)}
             return self.add({"$class": self.cls("NSOrderedSet"), **keys})
@@ -115,6 +145,13 @@ class OrderedSet:
         self.items = items
 
 
+class KnownKeys:
+    """A dictionary that is archived in Core Data's own form."""
+
+    def __init__(self, **items):
+        self.items = items
+
+
 def archive(value):
     archiver = Archiver()
     return archiver.dump(archiver.value(value))
@@ -122,28 +159,32 @@ def archive(value):
 
 class Attribute:
     def __init__(self, name, type, optional=False, default=None, transient=False, external=False, cls=None,
-                 elements=(), derived=False, renamed=None, minimum=None, maximum=None):
+                 elements=(), derived=False, renamed=None, minimum=None, maximum=None, pattern=None, alien=None, odd=False):
         self.name, self.type, self.optional, self.default = name, type, optional, default
         self.transient, self.external, self.cls, self.elements = transient, external, cls, elements
         self.derived, self.renamed, self.minimum, self.maximum = derived, renamed, minimum, maximum
+        self.pattern, self.alien, self.odd = pattern, alien, odd
 
 
 class Relationship:
-    def __init__(self, name, to, inverse=None, many=False, ordered=False, optional=True, rule=1, least=0, most=0):
+    def __init__(self, name, to, inverse=None, many=False, ordered=False, optional=True, rule=1, least=0, most=0,
+                 renamed=None):
         self.name, self.to, self.inverse, self.many, self.ordered = name, to, inverse, many, ordered
-        self.optional, self.rule, self.least = optional, rule, least
+        self.optional, self.rule, self.least, self.renamed = optional, rule, least, renamed
         self.most = most if many else 1
 
 
 class Entity:
-    def __init__(self, name, *properties, parent=None, abstract=False, unique=(), indexes=()):
+    def __init__(self, name, *properties, parent=None, abstract=False, unique=(), indexes=(), renamed=None):
         self.name, self.parent, self.abstract, self.unique, self.indexes = name, parent, abstract, unique, indexes
+        self.renamed = renamed
         self.attributes = [p for p in properties if isinstance(p, Attribute)]
         self.relationships = [p for p in properties if isinstance(p, Relationship)]
 
 
 class Model:
-    def __init__(self, *entities):
+    def __init__(self, *entities, form=Form(), templates=()):
+        self.form, self.templates = form, templates
         self.entities = {entity.name: entity for entity in entities}
         self.order = []
         for root in sorted(e.name for e in entities if e.parent is None):
@@ -176,7 +217,7 @@ class Model:
 
     def cache(self):
         """The archive as deflated bytes."""
-        archiver = Archiver()
+        archiver, form = Archiver(), self.form
         root = archiver.reserve()
         nodes = {name: archiver.reserve() for name in self.order}
         properties = {}
@@ -185,61 +226,102 @@ class Model:
                 properties[name, item.name] = archiver.reserve()
         for name in self.order:
             self._archive_entity(archiver, name, nodes, properties, root)
+        named = sorted((name, nodes[name]) for name in self.order)
+        if form.known:
+            entities = archiver.known_keys(((archiver.add(name), node) for name, node in named), form.empty)
+        else:
+            entities = archiver.dictionary((archiver.add(name), node) for name, node in named)
         archiver.put(root, {
-            "$class": archiver.cls("NSManagedObjectModel"),
-            "NSEntities": archiver.dictionary((archiver.add(name), nodes[name]) for name in self.order),
-            "NSFetchRequestTemplates": plistlib.UID(0),
-            "NSVersionIdentifiers": archiver.array([archiver.add("")], "NSSet"),
+            "$class": archiver.cls("NSManagedObjectModel"), "NSEntities": entities,
+            "NSFetchRequestTemplates": archiver.dictionary(
+                (archiver.add(name), archiver.add({"$class": archiver.cls("NSFetchRequest"), "NSEntity": nodes[entity]}))
+                for name, entity in self.templates) if self.templates else plistlib.UID(0),
+            "NSVersionIdentifiers": archiver.array([archiver.add("")], "NSMutableSet" if form.old else "NSSet"),
         })
         raw = archiver.dump(root)
         packer = zlib.compressobj(9, zlib.DEFLATED, -15)
         return packer.compress(raw) + packer.flush()
 
     def _archive_entity(self, archiver, name, nodes, properties, root):
-        entity = self.entities[name]
+        entity, form = self.entities[name], self.form
+        identity = entity.renamed or name
+        items = [(archiver.add(item.name), properties[name, item.name])
+                 for item in entity.attributes + entity.relationships]
+        for ancestor in self.lineage(name)[1:]:
+            for item in self.entities[ancestor].attributes + self.entities[ancestor].relationships:
+                if form.inherited == "copies":
+                    node = archiver.reserve()
+                    self._archive_property(archiver, item, node, nodes[name], nodes, properties)
+                    items.append((archiver.add(item.name), node))
+                elif form.inherited == "proxies":
+                    items.append((archiver.add(item.name), archiver.add({
+                        "$class": archiver.cls("_NSPropertyDescriptionProxy"), "NSReferenceID": 7,
+                        "NSUnderlyingProperty": properties[ancestor, item.name], "NSEntityDescription": nodes[name]})))
+        subentities = [(archiver.add(e.name), nodes[e.name]) for e in self.entities.values() if e.parent == name]
         node = {
             "$class": archiver.cls("NSEntityDescription"),
             "NSEntityName": archiver.add(name),
-            "NSClassNameForEntity": archiver.add(name),
+            "NSClassNameForEntity": plistlib.UID(0) if form.names else archiver.add(name),
             "NSManagedObjectModel": root,
             "NSSuperentity": nodes[entity.parent] if entity.parent else plistlib.UID(0),
-            "NSSubentities": archiver.dictionary(
-                (archiver.add(e.name), nodes[e.name]) for e in self.entities.values() if e.parent == name),
-            "NSProperties": archiver.dictionary(
-                (archiver.add(item.name), properties[name, item.name])
-                for item in entity.attributes + entity.relationships),
-            "NSUserInfo": plistlib.UID(0),
+            "NSSubentities": archiver.dictionary(subentities) if subentities or not form.old else plistlib.UID(0),
+            "NSProperties": archiver.dictionary(items),
+            "NSUserInfo": archiver.add({"$class": archiver.cls("NSDictionary"), "NS.keys": [], "NS.objects": []}),
             "NSVersionHashModifier": plistlib.UID(0),
+            "NSRenamingIdentifier": archiver.mutable_text(identity) if form.old else archiver.add(identity),
         }
         if entity.abstract:
             node["NSIsAbstract"] = True
         if entity.unique:
             node["NSUniqueTuples"] = archiver.array(
-                archiver.array(archiver.add(part) for part in key) for key in entity.unique)
+                (archiver.array((archiver.add(part) for part in key), "NSMutableArray") for key in entity.unique),
+                "NSMutableArray")
         if entity.indexes:
-            node["NSFetchIndexDescriptions"] = archiver.array(
-                archiver.add({
+            indexes = []
+            for index_name, parts in entity.indexes:
+                index = archiver.reserve()
+                elements = archiver.array((archiver.add({
+                    "$class": archiver.cls("NSFetchIndexElementDescription"), "NSPropertyName": archiver.add(part),
+                    "NSFetchIndexElementType": 0, "NSFetchIndexDescription": index, "NSAscending": True,
+                }) for part in parts), "NSMutableArray")
+                archiver.put(index, {
                     "$class": archiver.cls("NSFetchIndexDescription"), "NSIndexName": archiver.add(index_name),
-                    "NSIndexElements": archiver.array(
-                        archiver.add({
-                            "$class": archiver.cls("NSFetchIndexElementDescription"),
-                            "NSPropertyName": archiver.add(part), "NSFetchIndexElementType": 0, "NSAscending": True,
-                        }) for part in parts),
-                }) for index_name, parts in entity.indexes)
+                    "NSEntity": nodes[name], "NSPartialIndexPredicate": plistlib.UID(0), "NSIndexElements": elements})
+                indexes.append(index)
+            node["NSFetchIndexDescriptions"] = archiver.array(indexes, "NSMutableArray")
+            node["NSCompoundIndexes"] = archiver.array(
+                (archiver.array((archiver.add(part) for part in parts), "NSMutableArray")
+                 for _, parts in entity.indexes), "NSMutableArray")
         archiver.put(nodes[name], node)
-        for attribute in entity.attributes:
-            archiver.put(properties[name, attribute.name], self._attribute(archiver, attribute, nodes[name]))
-        for item in entity.relationships:
-            archiver.put(properties[name, item.name], {
-                "$class": archiver.cls("NSRelationshipDescription", "NSPropertyDescription"),
-                "NSPropertyName": archiver.add(item.name), "NSEntity": nodes[name],
-                "NSIsOptional": item.optional, "NSMinCount": item.least, "NSMaxCount": item.most,
-                "NSDeleteRule": item.rule,
-                "NSDestinationEntity": nodes[item.to], "_NSDestinationEntityName": archiver.add(item.to),
-                "NSInverseRelationship": properties[item.to, item.inverse] if item.inverse else plistlib.UID(0),
-                "_NSInverseRelationshipName": archiver.add(item.inverse) if item.inverse else plistlib.UID(0),
-                **({"NSIsOrdered": True} if item.ordered else {}),
-            })
+        for item in entity.attributes + entity.relationships:
+            self._archive_property(archiver, item, properties[name, item.name], nodes[name], nodes, properties)
+
+    def _archive_property(self, archiver, item, uid, entity, nodes, properties):
+        if isinstance(item, Attribute):
+            archiver.put(uid, self._attribute(archiver, item, entity))
+            return
+        archiver.put(uid, {
+            **self._property(archiver, item, entity, item.optional, False, item.ordered),
+            "$class": archiver.cls("NSRelationshipDescription", "NSPropertyDescription"),
+            "NSMinCount": item.least, "NSMaxCount": item.most, "NSDeleteRule": item.rule,
+            "NSDestinationEntity": nodes[item.to], "_NSDestinationEntityName": archiver.add(item.to),
+            "NSInverseRelationship": properties[item.to, item.inverse] if item.inverse else plistlib.UID(0),
+            "_NSInverseRelationshipName": archiver.add(item.inverse) if item.inverse else plistlib.UID(0),
+        })
+
+    def _property(self, archiver, item, entity, optional, transient, ordered, rules=False):
+        """What attributes and relationships have in common: flags by key where they are set, and all in a number."""
+        identity = item.renamed or item.name
+        bits = 1 | (2 if optional else 0) | (8 if transient else 0) | (0 if rules else 0x30) | 0x40 | 0x80
+        node = {
+            "NSPropertyName": archiver.add(item.name), "NSEntity": entity,
+            "NSRenamingIdentifier": archiver.mutable_text(identity) if self.form.old else archiver.add(identity),
+            "_P": bits | (0x400 if ordered else 0),
+        }
+        for key, flag in (("NSIsOptional", optional), ("NSIsTransient", transient), ("NSIsOrdered", ordered)):
+            if flag:
+                node[key] = True
+        return node
 
     def _attribute(self, archiver, attribute, entity):
         name = {True: "NSDerivedAttributeDescription"}.get(attribute.derived, "NSAttributeDescription")
@@ -247,20 +329,18 @@ class Model:
             name = "NSCompositeAttributeDescription"
         names = (name, "NSAttributeDescription", "NSPropertyDescription") if name != "NSAttributeDescription" \
             else (name, "NSPropertyDescription")
+        rules = [(3, attribute.minimum), (1, attribute.maximum), (6, attribute.pattern), (99, "x" if attribute.odd else None)]
+        rules = [(kind, value) for kind, value in rules if value is not None]
         node = {
-            "$class": archiver.cls(*names), "NSPropertyName": archiver.add(attribute.name),
-            "NSEntity": entity, "NSAttributeType": CODES[attribute.type], "NSIsOptional": attribute.optional,
+            **self._property(
+                archiver, attribute, entity, attribute.optional, attribute.transient, False, bool(rules)),
+            "$class": archiver.cls(*((attribute.alien,) if attribute.alien else names)),
+            "NSAttributeType": CODES[attribute.type],
             "NSFlagsKey": 4 if attribute.external else 0,
-            "NSDefaultValue": archiver.value(attribute.default),
+            "NSDefaultValue": archiver.value(attribute.default), "NSValueTransformerName": plistlib.UID(0),
+            "NSAttributeValueClassName": archiver.add(attribute.cls) if attribute.cls else plistlib.UID(0),
         }
-        if attribute.cls:
-            node["NSAttributeValueClassName"] = archiver.add(attribute.cls)
-        if attribute.transient:
-            node["NSIsTransient"] = True
-        if attribute.renamed:
-            node["NSRenamingIdentifier"] = archiver.add(attribute.renamed)
-        rules = [(3, attribute.minimum), (1, attribute.maximum)]
-        if any(value is not None for _, value in rules):
+        if rules:
             node["NSValidationPredicates"] = archiver.array(
                 archiver.add({
                     "$class": archiver.cls("NSComparisonPredicate", "NSPredicate"),
@@ -272,9 +352,10 @@ class Model:
                     "NSRightExpression": archiver.add({
                         "$class": archiver.cls("NSConstantValueExpression", "NSExpression"), "NSExpressionType": 0,
                         "NSConstantValue": archiver.value(value)}),
-                }) for kind, value in rules if value is not None)
+                }) for kind, value in rules)
+            node["NSValidationWarnings"] = archiver.array(archiver.add("") for _ in rules)
         if attribute.elements:
-            node["NSElements"] = archiver.array(
+            node["NSCompositeElements"] = archiver.array(
                 archiver.add(self._attribute(archiver, element, plistlib.UID(0))) for element in attribute.elements)
         return node
 
@@ -282,12 +363,13 @@ class Model:
 class Store:
     """A store file that is filled with rows."""
 
-    def __init__(self, path, model, uuid="11111111-2222-3333-4444-555555555555", cache=True, numbers=None):
+    def __init__(self, path, model, uuid="11111111-2222-3333-4444-555555555555", cache=True, numbers=None, last=None):
         for ending in ("", "-wal", "-shm"):
             if os.path.exists(path + ending):
                 os.remove(path + ending)
         self.path, self.model = path, model
         self.number = numbers or model.number
+        self.last = last
         self.db = sqlite3.connect(path, isolation_level=None)
         self.db.execute("PRAGMA page_size = 512")
         self.columns = {}
@@ -401,6 +483,7 @@ class Store:
 
     def close(self):
         for root, next_key in self.next.items():
-            self.db.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_NAME = ?", (next_key - 1, root))
+            last = next_key - 1 if self.last is None else self.last
+            self.db.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_NAME = ?", (last, root))
         self.db.execute("COMMIT")
         self.db.close()

@@ -5,14 +5,21 @@ Each has what its name says. The expected values are not from here, but from `re
 import datetime
 import decimal
 import os
+import plistlib
 import sqlite3
 import struct
 import sys
 import uuid
 
-from coredata import Alien, Attribute as A, Entity, Model, OrderedSet, Relationship as R, Store, Url, archive
+from coredata import Alien, Attribute as A, Entity, Form, KnownKeys, Model, Relationship as R, Store, Url, archive
 
 OUT = sys.argv[1]
+
+
+# The forms of a model cache that the stores have in turn.
+PROXIES = Form(inherited="proxies", empty=2)
+OLD = Form(old=True)
+FORMER = Form(known=False, inherited="none")
 
 
 def path(name):
@@ -38,7 +45,7 @@ def scalars():
 
 def dates_as_integers():
     """Dates that an older version wrote as whole numbers."""
-    model = Model(Entity("Event", A("at", "date"), A("name", "string")))
+    model = Model(Entity("Event", A("at", "date"), A("name", "string")), form=OLD)
     store = Store(path("dates"), model)
     store.db.execute("COMMIT")
     store.db.execute("DROP TABLE ZEVENT")
@@ -88,7 +95,7 @@ def ordered_both():
     """A many-to-many with an order at each end."""
     model = Model(
         Entity("List", A("name", "string"), R("songs", "Song", "lists", many=True, ordered=True)),
-        Entity("Song", A("name", "string"), R("lists", "List", "songs", many=True, ordered=True)))
+        Entity("Song", A("name", "string"), R("lists", "List", "songs", many=True, ordered=True)), form=FORMER)
     store = Store(path("ordered"), model)
     lists = [store.insert("List", name=n) for n in ("a", "b")]
     songs = [store.insert("Song", name=n) for n in ("x", "y", "z")]
@@ -98,15 +105,16 @@ def ordered_both():
     store.close()
 
 
-def inheritance():
+def inheritance(name, form):
     """One table for a hierarchy, with columns of one name in two branches, and references into it."""
     model = Model(
         Entity("Animal", A("name", "string"), R("home", "Place", "animals"), abstract=True),
         Entity("Cat", A("note", "string", True), A("lives", "int16", False, default=9), parent="Animal"),
         Entity("Dog", A("note", "string", True), parent="Animal"),
         Entity("Puppy", A("weeks", "int16"), parent="Dog"),
-        Entity("Place", A("name", "string"), R("animals", "Animal", "home", many=True), R("guard", "Dog", None)))
-    store = Store(path("inheritance"), model)
+        Entity("Place", A("name", "string"), R("animals", "Animal", "home", many=True), R("guard", "Dog", None)),
+        form=form)
+    store = Store(path(name), model)
     home = store.insert("Place", name="farm")
     store.insert("Cat", name="Tom", note="of the cat", lives=8, home=home)
     dog = store.insert("Dog", name="Rex", note="of the dog", home=home)
@@ -168,6 +176,7 @@ def transformables():
     store.insert("Note", words=archive(["sea", "커피"]), numbers=archive([1, 2, 3]),
                  mixed=archive({"a": 1, "b": [True, "x"], "at": moment, "id": uuid.UUID(int=9), "u": Url("https://e.org")}),
                  alien=archive(Alien("MYColor")))
+    store.insert("Note", mixed=archive(KnownKeys(kind="a", rank=3)))
     store.insert("Note", words=archive([]), numbers=archive([-5]), mixed=archive({}))
     store.insert("Note")
     store.close()
@@ -244,7 +253,113 @@ def with_log():
         os.remove(name + "-shm")
 
 
+def migrated():
+    """What Core Data's own migration leaves: an entity, a hierarchy and properties under their former names, required
+    values that are null, a last key below the real ones, whole numbers as dates, a subentity that is not listed."""
+    model = Model(
+        Entity("Message", A("text", "string"), A("delivered", "bool", False, default=False),
+               A("sent", "date"), A("price", "decimal", True), A("urgency", "int16", False, default=2, renamed="rank"),
+               R("sender", "Person", "messages", renamed="author"),
+               R("labels", "Label", "messages", many=True, renamed="tags")),
+        Entity("Picture", A("width", "int32"), parent="Message", renamed="Image"),
+        Entity("Sound", A("length", "double"), parent="Message"),
+        Entity("Label", A("name", "string"), R("messages", "Message", "labels", many=True)),
+        Entity("Person", A("name", "string"), R("messages", "Message", "sender", many=True), renamed="Contact"),
+        form=PROXIES)
+    store = Store(path("migrated"), model, last=-1)
+    ann, bob = store.insert("Person", name="Ann"), store.insert("Person", name="Bob")
+    sea, sun = store.insert("Label", name="sea"), store.insert("Label", name="sun")
+    one = store.insert("Message", text="one", delivered=None, sent=600000000, price=12.75, urgency=1, sender=ann)
+    store.insert("Message", text="two", delivered=1, sent=600000000.5, price=3, urgency=None, sender=bob)
+    store.insert("Message", text="three", delivered=None, sent=0, sender=ann)
+    picture = store.insert("Picture", text="four", delivered=0, sent=1.5, urgency=4, width=640, sender=ann)
+    store.insert("Sound", text="five", delivered=1, sent=-5, urgency=5, length=2.5)
+    store.pair("Message", "labels", one, sea)
+    store.pair("Message", "labels", picture, sea)
+    store.pair("Message", "labels", picture, sun)
+    store.close()
+    db = sqlite3.connect(path("migrated"), isolation_level=None)
+    for statement in (
+            "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Image' WHERE Z_NAME = 'Picture'",
+            "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Contact' WHERE Z_NAME = 'Person'",
+            "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Sound'",
+            "ALTER TABLE ZPERSON RENAME TO ZCONTACT",
+            "ALTER TABLE ZMESSAGE RENAME COLUMN ZURGENCY TO ZRANK",
+            "ALTER TABLE ZMESSAGE RENAME COLUMN ZSENDER TO ZAUTHOR",
+            "CREATE TABLE Z_2TAGS (Z_2MESSAGES INTEGER, Z_1TAGS INTEGER, PRIMARY KEY (Z_2MESSAGES, Z_1TAGS))",
+            "INSERT INTO Z_2TAGS SELECT Z_2MESSAGES, Z_1LABELS FROM Z_1MESSAGES",
+            "DROP TABLE Z_1MESSAGES"):
+        db.execute(statement)
+    db.close()
+
+
+def swiftdata():
+    """A store as SwiftData has it: structs flattened into columns, lists as property lists, names without classes."""
+    place = [A("city", "string", True), A("zip", "int64", True)]
+    model = Model(
+        Entity("Trip", A("title", "string"), A("start", "composite", False, elements=[
+                   A("latitude", "double"), A("longitude", "double")]),
+               A("home", "composite", True, elements=place), A("kind", "string"),
+               A("stops", "transformable", True), A("counts", "transformable", True),
+               A("ident", "uuid"), R("days", "Day", "trip", many=True, rule=2), unique=[("ident",)]),
+        Entity("Day", A("note", "string", True), R("trip", "Trip", "days")), form=Form(names=True))
+    store = Store(path("swiftdata"), model)
+    plist = lambda value: plistlib.dumps(value, fmt=plistlib.FMT_BINARY)
+    one = store.insert("Trip", title="north", start__latitude=52.5, start__longitude=13.4, home__city="Seoul",
+                       home__zip=4524, kind="sea", stops=plist(["a", "커피"]), counts=plist([1, 2]),
+                       ident=uuid.UUID(int=7).bytes)
+    store.insert("Trip", title="south", start__latitude=-1.25, start__longitude=0, kind="land", stops=plist([]),
+                 ident=uuid.UUID(int=8).bytes)
+    store.insert("Day", note="first", trip=one)
+    store.insert("Day", trip=one)
+    store.close()
+
+
+def rules():
+    """Rows that break the rules of their model, which Core Data tests when it saves and its file does not."""
+    model = Model(
+        Entity("Game", A("name", "string", pattern="[a-z]+"), A("score", "int32", True, minimum=0, maximum=100),
+               R("cheats", "Cheat", "game", many=True, optional=False, rule=2),
+               R("players", "Player", "games", many=True, least=2, most=3),
+               R("rounds", "Round", "game", many=True, ordered=True, optional=False, least=2)),
+        Entity("Cheat", A("code", "string"), R("game", "Game", "cheats")),
+        Entity("Player", A("name", "string"), R("games", "Game", "players", many=True)),
+        Entity("Round", A("name", "string", odd=True), R("game", "Game", "rounds")),
+        Entity("Odd", A("known", "string", True, alien="MYAttribute"), A("again", "int16", True, alien="MYAttribute")),
+        templates=[("latest", "Game")])
+    store = Store(path("rules"), model)
+    games = [store.insert("Game", name=name, score=score) for name, score in
+             (("chess", 5), ("Go", 101), ("ludo", -1), ("empty", None))]
+    players = [store.insert("Player", name=name) for name in "abcd"]
+    for game, count in ((0, 2), (1, 1), (2, 4)):
+        for player in players[:count]:
+            store.pair("Game", "players", games[game], player)
+    store.insert("Cheat", code="x", game=games[0])
+    for name, game, order in (("first", 0, 2048), ("second", 0, 1024), ("only", 1, 1024), ("lost", 7, 1024)):
+        store.insert("Round", name=name, game=games[game] if game < 4 else 99, game__order=order)
+    store.insert("Odd", known="k", again=3)
+    store.close()
+
+
+def ambiguous():
+    """Two entities and two properties that both may be meant by one former name."""
+    model = Model(
+        Entity("Note", A("text", "string", True, renamed="body"), A("title", "string", True, renamed="body"), renamed="Page"),
+        Entity("Memo", A("text", "string", True), renamed="Page"))
+    store = Store(path("ambiguous"), model)
+    store.insert("Note", text="one", title="first")
+    store.insert("Memo", text="two")
+    store.close()
+    db = sqlite3.connect(path("ambiguous"), isolation_level=None)
+    db.execute("UPDATE Z_PRIMARYKEY SET Z_NAME = 'Page' WHERE Z_NAME = 'Memo'")
+    db.execute("ALTER TABLE ZMEMO RENAME TO ZPAGE")
+    db.execute("ALTER TABLE ZNOTE RENAME COLUMN ZTEXT TO ZBODY")
+    db.close()
+
+
 os.makedirs(OUT, exist_ok=True)
-for make in (scalars, dates_as_integers, relationships, ordered_both, inheritance, broken, unique, transformables,
-             external, history_and_cloud, without_cache, with_log):
+for make in (scalars, dates_as_integers, relationships, ordered_both, broken, unique, transformables, external,
+             history_and_cloud, without_cache, with_log, migrated, swiftdata, rules, ambiguous):
     make()
+for name, form in (("inheritance", PROXIES), ("copies", Form()), ("former", FORMER)):
+    inheritance(name, form)

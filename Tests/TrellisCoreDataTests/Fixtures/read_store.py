@@ -20,7 +20,9 @@ ROUNDED = decimal.Decimal(1)
 class Archive:
     def __init__(self, data):
         plist = plistlib.loads(data)
-        self.objects, self.top = plist["$objects"], plist["$top"]
+        # SwiftData has lists without an archive.
+        self.bare = not (isinstance(plist, dict) and "$objects" in plist)
+        self.objects, self.top = ([], {"root": plist}) if self.bare else (plist["$objects"], plist["$top"])
 
     def at(self, value):
         return self.objects[value.data] if isinstance(value, plistlib.UID) else value
@@ -28,8 +30,24 @@ class Archive:
     def class_name(self, node):
         return self.at(node["$class"])["$classname"]
 
+    def text(self, value):
+        node = self.at(value)
+        return node["NS.string"] if isinstance(node, dict) else None if node == "$null" else node
+
+    def pairs(self, value):
+        """The entries of a dictionary in either form."""
+        node = self.at(value)
+        if "searchMapping" in node:
+            keys = self.at(self.at(node["searchMapping"])["keys"])["NS.objects"]
+            values = self.at(node["values"])["NS.objects"]
+            empty = self.at(node["emptyToken"])
+            return [(key, item) for key, item in zip(keys, values) if self.at(item) != empty]
+        return list(zip(node["NS.keys"], node["NS.objects"]))
+
     def plain(self, value):
         """The value without classes; raises ValueError for a class that is not plain."""
+        if self.bare:
+            return value
         node = self.at(value)
         if node == "$null":
             return None
@@ -38,8 +56,8 @@ class Archive:
         name = self.class_name(node)
         if name in ("NSArray", "NSMutableArray", "NSSet", "NSMutableSet"):
             return [self.plain(item) for item in node["NS.objects"]]
-        if name in ("NSDictionary", "NSMutableDictionary"):
-            return {self.plain(k): self.plain(v) for k, v in zip(node["NS.keys"], node["NS.objects"])}
+        if name in ("NSDictionary", "NSMutableDictionary", "NSKnownKeysDictionary1"):
+            return {self.plain(k): self.plain(v) for k, v in self.pairs(value)}
         if name == "NSDate":
             return "date " + str(microseconds(node["NS.time"]))
         if name == "NSUUID":
@@ -60,27 +78,42 @@ class Model:
     def __init__(self, data):
         archive = Archive(zlib.decompress(data, -15))
         root = archive.at(archive.top["root"])
-        table = archive.at(root["NSEntities"])
         self.entities = {}
-        for name, node in zip(table["NS.keys"], table["NS.objects"]):
+        for name, node in archive.pairs(root["NSEntities"]):
             entity = archive.at(node)
             parent = archive.at(entity["NSSuperentity"])
-            properties = archive.at(entity["NSProperties"])
             items = []
-            for reference in properties["NS.objects"]:
+            for _, reference in archive.pairs(entity["NSProperties"]):
                 item = archive.at(reference)
-                kind = archive.class_name(item)
-                entry = {"name": archive.at(item["NSPropertyName"])}
-                if kind == "NSRelationshipDescription":
-                    inverse = archive.at(item["_NSInverseRelationshipName"])
-                    entry.update(to=archive.at(item["_NSDestinationEntityName"]), many=item["NSMaxCount"] != 1,
-                                 ordered=bool(item.get("NSIsOrdered")), inverse=None if inverse == "$null" else inverse)
-                else:
-                    entry.update(type=item["NSAttributeType"], transient=bool(item.get("NSIsTransient")),
-                                 external=bool(item["NSFlagsKey"] & 4))
-                items.append(entry)
+                if "NSUnderlyingProperty" not in item:
+                    items += self.items(archive, item, [])
             self.entities[archive.at(name)] = {
-                "parent": None if parent == "$null" else archive.at(parent["NSEntityName"]), "items": items}
+                "parent": None if parent == "$null" else archive.at(parent["NSEntityName"]), "items": items,
+                "former": archive.text(entity["NSRenamingIdentifier"])}
+        # An entity may archive what it inherits as copies.
+        own = {name: list(entity["items"]) for name, entity in self.entities.items()}
+        for name, entity in self.entities.items():
+            inherited = {item["name"] for ancestor in self.line(name)[:-1] for item in own[ancestor]}
+            entity["items"] = [item for item in entity["items"] if item["name"] not in inherited]
+
+    def items(self, archive, item, path):
+        name = archive.at(item["NSPropertyName"])
+        if item.get("NSAttributeType") == 2100:
+            return [leaf for element in archive.at(item["NSCompositeElements"])["NS.objects"]
+                    for leaf in self.items(archive, archive.at(element), path + [name])]
+        words = path + [name]
+        entry = {"name": words[0] + "".join(word[0].upper() + word[1:] for word in words[1:]),
+                 "column": "_".join(words).upper(), "former": archive.text(item["NSRenamingIdentifier"]).upper()}
+        if archive.class_name(item) == "NSRelationshipDescription":
+            inverse = archive.at(item["_NSInverseRelationshipName"])
+            entry.update(to=archive.at(item["_NSDestinationEntityName"]), many=item["NSMaxCount"] != 1,
+                         ordered=bool(item.get("NSIsOrdered")), inverse=None if inverse == "$null" else inverse)
+        else:
+            default = archive.at(item["NSDefaultValue"])
+            entry.update(type=item["NSAttributeType"], transient=bool(item.get("NSIsTransient")),
+                         external=bool(item["NSFlagsKey"] & 4), optional=bool(item.get("NSIsOptional")),
+                         default=None if default == "$null" else default)
+        return [entry]
 
     def line(self, name):
         line = [name]
@@ -98,8 +131,15 @@ class Reader:
         if model is None:
             model = Model(self.db.execute("SELECT Z_CONTENT FROM Z_MODELCACHE").fetchone()[0])
         self.model = model
+        for name, entity in model.entities.items():
+            if name not in self.numbers and entity.get("former") in self.numbers:
+                self.numbers[name] = self.numbers.pop(entity["former"])
         self.tables = {row[0]: [c[1] for c in self.db.execute("PRAGMA table_info(%s)" % row[0])]
                        for row in self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        for name in model.entities:
+            if name not in self.numbers:
+                found = {row[0] for row in self.db.execute("SELECT Z_ENT FROM " + self.table(name))}
+                (self.numbers[name],) = found - set(self.numbers.values())
         self.columns = {}
         for root in [n for n, e in model.entities.items() if e["parent"] is None]:
             taken = {}
@@ -108,12 +148,23 @@ class Reader:
                 for item in model.entities[name]["items"]:
                     if item.get("many") or item.get("transient"):
                         continue
-                    column = "Z" + item["name"].upper()
+                    column = "Z" + item["column"]
+                    if column not in self.tables[self.table(root)]:
+                        column = "Z" + item["former"]
                     count = taken.get(column, 0)
                     taken[column] = count + 1
                     self.columns[name, item["name"]] = column + (str(count) if count else "")
 
+    def table(self, entity):
+        """The table of a hierarchy, which may have the former name of its root."""
+        root = self.model.line(entity)[0]
+        name = "Z" + root.upper()
+        return name if name in self.tables else "Z" + self.model.entities[root]["former"].upper()
+
     def value(self, item, raw):
+        # A copy has the default where a required value is missing.
+        if raw is None and not item.get("optional", True):
+            raw = item.get("default")
         if raw is None:
             return None
         kind = item["type"]
@@ -150,26 +201,27 @@ class Reader:
         if inverse and not back["many"]:
             declaring = next(n for n in self.model.line(to) if any(
                 i["name"] == inverse for i in self.model.entities[n]["items"]))
-            table, column = "Z" + self.model.line(to)[0].upper(), self.columns[declaring, inverse]
+            table, column = self.table(to), self.columns[declaring, inverse]
             order = "Z_FOK_" + column[1:] if item["ordered"] else "Z_PK"
             return [r[0] for r in self.db.execute(
                 "SELECT Z_PK FROM %s WHERE %s = ? ORDER BY %s" % (table, column, order), (key,))]
-        mine = "Z_%d%s" % (self.numbers[name], (inverse or name).upper())
-        theirs = "Z_%d%s" % (self.numbers[to], item["name"].upper())
-        for table, columns in self.tables.items():
-            if not table.startswith("Z_") or theirs not in columns:
-                continue
-            own = mine if mine in columns and mine != theirs else mine + "1" if mine + "1" in columns else None
-            if own:
-                order = "Z_FOK_" + theirs[2:] if item["ordered"] else theirs
-                return [r[0] for r in self.db.execute(
-                    "SELECT DISTINCT %s FROM %s WHERE %s = ? ORDER BY %s" % (theirs, table, own, order), (key,))]
+        for mine, theirs in ((inverse or name, item["name"]), (inverse or name, item["former"]),
+                             ((back or {}).get("former", name), item["name"])):
+            mine = "Z_%d%s" % (self.numbers[name], mine.upper())
+            theirs = "Z_%d%s" % (self.numbers[to], theirs.upper())
+            for table, columns in self.tables.items():
+                if not table.startswith("Z_") or theirs not in columns:
+                    continue
+                own = mine if mine in columns and mine != theirs else mine + "1" if mine + "1" in columns else None
+                if own:
+                    order = "Z_FOK_" + theirs[2:] if item["ordered"] else theirs
+                    return [r[0] for r in self.db.execute(
+                        "SELECT DISTINCT %s FROM %s WHERE %s = ? ORDER BY %s" % (theirs, table, own, order), (key,))]
         raise KeyError((owner, item["name"]))
 
     def name(self, entity, key):
         """The row that a reference leads to, by its own entity; None if there is none."""
-        root = self.model.line(entity)[0]
-        row = self.db.execute("SELECT Z_ENT FROM Z%s WHERE Z_PK = ?" % root.upper(), (key,)).fetchone()
+        row = self.db.execute("SELECT Z_ENT FROM %s WHERE Z_PK = ?" % self.table(entity), (key,)).fetchone()
         names = {number: n for n, number in self.numbers.items()}
         return "%s/%d" % (names[row[0]], key) if row else None
 
@@ -178,7 +230,7 @@ class Reader:
         for name in self.model.entities:
             line = self.model.line(name)
             for (key, version) in self.db.execute(
-                    "SELECT Z_PK, Z_OPT FROM Z%s WHERE Z_ENT = ? ORDER BY Z_PK" % line[0].upper(), (self.numbers[name],)).fetchall():
+                    "SELECT Z_PK, Z_OPT FROM %s WHERE Z_ENT = ? ORDER BY Z_PK" % self.table(name), (self.numbers[name],)).fetchall():
                 row = {"row": "%s/%d" % (name, key), "version": version, "values": {}, "ones": {}, "manys": {}}
                 for declaring in line:
                     for item in self.model.entities[declaring]["items"]:
@@ -186,8 +238,8 @@ class Reader:
                             partners = [self.name(item["to"], k) for k in self.members(declaring, item, key)]
                             row["manys"][item["name"]] = [p for p in partners if p]
                         elif not item.get("transient"):
-                            raw = self.db.execute("SELECT %s FROM Z%s WHERE Z_PK = ?" % (
-                                self.columns[declaring, item["name"]], line[0].upper()), (key,)).fetchone()[0]
+                            raw = self.db.execute("SELECT %s FROM %s WHERE Z_PK = ?" % (
+                                self.columns[declaring, item["name"]], self.table(name)), (key,)).fetchone()[0]
                             if "to" in item:
                                 row["ones"][item["name"]] = self.name(item["to"], raw) if raw is not None else None
                             else:
@@ -198,9 +250,9 @@ class Reader:
 
 class Given:
     """The model of the store that contains none, as its `contents` has it."""
-    entities = {"Entry": {"parent": None, "items": [
-        {"name": "at", "type": 900, "transient": False, "external": False},
-        {"name": "title", "type": 700, "transient": False, "external": False}]}}
+    entities = {"Entry": {"parent": None, "former": "Entry", "items": [
+        {"name": "at", "column": "AT", "former": "AT", "type": 900, "transient": False, "external": False},
+        {"name": "title", "column": "TITLE", "former": "TITLE", "type": 700, "transient": False, "external": False}]}}
 
     def line(self, name):
         return [name]

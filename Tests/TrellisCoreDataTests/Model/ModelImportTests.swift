@@ -145,7 +145,7 @@ import TrellisModelFile
           "tracks", to: "Track", inverse: "album", deleteRule: .cascade, toMany: true, ordered: true, minCount: 2,
           maxCount: 20, optional: true),
         RelationshipDescription("shelf", to: "Shelf", inverse: "album", deleteRule: .deny),
-        RelationshipDescription("tags", to: "Tag", inverse: "albums", deleteRule: .noAction, toMany: true, minCount: 1),
+        RelationshipDescription("tags", to: "Tag", inverse: "albums", deleteRule: .noAction, toMany: true),
       ])
     #expect(album.uniqueKeys == [["title"]])
     #expect(
@@ -173,6 +173,83 @@ import TrellisModelFile
     #expect(notes.contains { $0.hasPrefix("left-out the fetch request odd: has a predicate that is none here") })
     #expect(
       notes.contains { $0.hasPrefix("left-out Track.similar: is a fetched property of Track, with the predicate") })
+  }
+
+  @Test(
+    "a to-many that is not optional may be empty, and is named; bounds that are given count where there are members")
+  func emptyToManys() throws {
+    let result = try Self.imported(
+      Self.model(
+        """
+        <entity name="Game">
+          <relationship name="cheats" toMany="YES" deletionRule="Cascade" destinationEntity="Cheat" inverseName="game" inverseEntity="Cheat"/>
+          <relationship name="moves" toMany="YES" minCount="2" maxCount="9" destinationEntity="Cheat"/>
+          <relationship name="one" minCount="1" maxCount="1" destinationEntity="Cheat"/>
+        </entity>
+        <entity name="Cheat">
+          <relationship name="game" maxCount="1" optional="YES" destinationEntity="Game" inverseName="cheats" inverseEntity="Game"/>
+        </entity>
+        """))
+    #expect(
+      result.description.entities[0].relationships == [
+        RelationshipDescription("cheats", to: "Cheat", inverse: "game", deleteRule: .cascade, toMany: true),
+        RelationshipDescription("moves", to: "Cheat", toMany: true, minCount: 2, maxCount: 9, optional: true),
+        RelationshipDescription("one", to: "Cheat"),
+      ])
+    #expect(
+      Self.notes(result) == [
+        "ignored Shop: has to-manys that are not optional and may be empty, as Core Data saves them; give them a minCount, "
+          + "and take optional out, if they may not: Game.cheats, Game.moves"
+      ])
+  }
+
+  @Test(
+    "the words for Booleans are numbers too, empty data is data, and an empty default is told where it would be a value"
+  )
+  func defaults() throws {
+    let result = try Self.imported(
+      Self.model(
+        """
+        <entity name="Item">
+          <attribute name="a" attributeType="Integer 16" defaultValueString="NO"/>
+          <attribute name="b" attributeType="Integer 64" defaultValueString="YES"/>
+          <attribute name="c" attributeType="Double" defaultValueString="false"/>
+          <attribute name="d" attributeType="Decimal" defaultValueString="TRUE"/>
+          <attribute name="e" attributeType="Binary" defaultValueString=""/>
+          <attribute name="f" attributeType="URI" defaultValueString=""/>
+          <attribute name="g" attributeType="Integer 32" defaultValueString=""/>
+          <attribute name="h" attributeType="Boolean" defaultValueString="0"/>
+          <attribute name="i" attributeType="Integer 32" defaultValueString="maybe"/>
+        </entity>
+        """))
+    let attributes = result.description.entities[0].attributes
+    #expect(
+      attributes.map(\.defaultValue) == [
+        .value(.integer(0)), .value(.integer(1)), .value(.real(0)), .value(.text("1")), .value(.blob([])), nil, nil,
+        .value(.integer(0)), nil,
+      ])
+    #expect(
+      Self.notes(result) == [
+        "left-out Item.f: has the default of an empty text, which is no value of its type",
+        "left-out Item.i: has the default 'maybe', which is no value of its type",
+      ])
+  }
+
+  @Test("an indexed to-one has an index, as an indexed attribute") func indexedRelationship() throws {
+    let result = try Self.imported(
+      Self.model(
+        """
+        <entity name="Page"><attribute name="rank" attributeType="Integer 16" indexed="YES"/>
+          <relationship name="book" maxCount="1" indexed="YES" destinationEntity="Book" inverseName="pages" inverseEntity="Book"/>
+        </entity>
+        <entity name="Book">
+          <relationship name="pages" optional="YES" toMany="YES" indexed="YES" destinationEntity="Page" inverseName="book" inverseEntity="Page"/>
+        </entity>
+        """))
+    #expect(
+      result.description.entities[0].indexes == [IndexDescription([.init("rank")]), IndexDescription([.init("book")])])
+    #expect(result.description.entities[1].indexes == [])
+    #expect(Self.notes(result) == [])
   }
 
   @Test("a kept value and an indexed text are told, with the word for the same") func options() throws {

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
-import TrellisCoreData
 import TrellisDynamic
 import TrellisModel
 import TrellisRuntime
 import TrellisStorage
+
+@testable import TrellisCoreData
 
 /// `Fixtures/make_stores.py` writes the stores, and `Fixtures/read_store.py`, which shares no code with anything else, the
 /// expected values.
@@ -36,8 +37,8 @@ import TrellisStorage
   }
 
   static let whole = [
-    "dates", "external", "history", "inheritance", "log", "nocache", "ordered", "relationships", "scalars",
-    "transformables",
+    "copies", "dates", "external", "former", "history", "inheritance", "log", "migrated", "nocache", "ordered",
+    "relationships", "scalars", "swiftdata", "transformables",
   ]
 
   /// A copy of a fixture with what lies beside it, so that the fixture itself is never touched.
@@ -144,7 +145,7 @@ import TrellisStorage
 
   @Test(
     "what the file itself breaks is repaired by rules, each of which is told",
-    arguments: ["broken", "unique", "external"])
+    arguments: ["ambiguous", "broken", "unique", "external", "migrated"])
   func repairs(_ name: String) throws {
     let scratch = try Scratch()
     let store = try Self.open(name, scratch)
@@ -161,6 +162,120 @@ import TrellisStorage
     defer { container.close() }
     let findings = try container.check()
     #expect(findings.isEmpty, "\(findings)")
+  }
+
+  @Test("what a check finds in a copy, the report has named, and nothing else is broken")
+  func brokenRules() throws {
+    let scratch = try Scratch()
+    let report = try Self.open("rules", scratch).copy(to: scratch.file("copy.sqlite"))
+    let container = try Self.container(report.model, scratch)
+    defer { container.close() }
+    let found = try container.check()
+    let told = Set(
+      report.kept.flatMap { finding in
+        finding.firstKeys.compactMap { number in
+          report.keys.key(of: finding.entity, number).map { "\(finding.entity)/\($0).\(finding.property ?? "")" }
+        }
+      })
+    #expect(found.count == 3)
+    #expect(
+      told.isSuperset(of: found.map { "\($0.entity ?? "")/\($0.key ?? 0).\($0.properties.joined(separator: ","))" }))
+    #expect(
+      report.kept.map(\.description) == [
+        "kept 1 × Game.name: breaks a rule: it must have the form that is asked for (2)",
+        "kept 1 × Game.score: breaks a rule: it must be at most 100 (2)",
+        "kept 1 × Game.score: breaks a rule: it must be at least 0 (3)",
+        "kept 1 × Game.players: breaks a rule: it has 1 members, and must have at least 2 (2)",
+        "kept 1 × Game.players: breaks a rule: it has 4 members, and may have at most 3 (3)",
+        "kept 1 × Game.rounds: breaks a rule: it has 1 members, and must have at least 2 (2)",
+      ])
+  }
+
+  @Test("a to-many that is not optional may be empty, and its owner can be saved")
+  func emptyToMany() throws {
+    let scratch = try Scratch()
+    let report = try Self.open("rules", scratch).copy(to: scratch.file("copy.sqlite"))
+    let container = try Self.container(report.model, scratch)
+    defer { container.close() }
+    let context = container.newContext()
+    let key = try #require(report.keys.key(of: "Game", 4))
+    let game = try #require(try context.object("Game", key))
+    #expect(try game.memberKeys("cheats") == [])
+    try game.set("name", .text("solo"))
+    try context.save()
+    #expect(
+      report.notes.contains {
+        $0.outcome == .ignored && $0.message.hasPrefix("has to-manys that are not optional")
+          && $0.message.hasSuffix(": Game.cheats, Game.rounds")
+      })
+  }
+
+  @Test("a row whose partner is lost has no position among its members")
+  func lostOrder() throws {
+    let scratch = try Scratch()
+    let report = try Self.open("rules", scratch).copy(to: scratch.file("copy.sqlite"))
+    #expect(
+      report.repaired.map(\.description) == [
+        "repaired 1 × Round.game: leads to a row that is not there, and is nil (4)"
+      ])
+    var orders: [String] = []
+    let database = try SourceDatabase(path: scratch.file("copy.sqlite").path, name: "copy", size: 1 << 20)
+    try database.rows("SELECT game IS NULL, _game_order IS NULL FROM Round ORDER BY _id") {
+      orders.append("\($0.integer(0) ?? 9) \($0.integer(1) ?? 9)")
+    }
+    #expect(orders == ["0 0", "0 0", "0 0", "1 1"])
+  }
+
+  // MARK: Models
+
+  @Test(
+    "a model cache is read in the forms of all releases, and no note says that anything is lost",
+    arguments: [
+      "copies", "dates", "former", "inheritance", "migrated", "ordered", "relationships", "scalars", "swiftdata",
+    ])
+  func forms(_ name: String) throws {
+    let scratch = try Scratch()
+    let store = try Self.open(name, scratch)
+    let report = try store.copy(to: scratch.file("copy.sqlite"))
+    #expect((store.notes + report.notes).filter { $0.outcome == .leftOut } == [])
+    #expect(report.left == [])
+  }
+
+  @Test("a hierarchy is the same model, whether its cache repeats what is inherited, stands for it, or has it once")
+  func inherited() throws {
+    let scratch = try Scratch()
+    var models = try ["copies", "inheritance", "former"].map { try Self.open($0, scratch).description }
+    for index in models.indices { models[index].name = "M" }
+    #expect(models[0] == models[1])
+    #expect(models[0] == models[2])
+    #expect(models[0].entities.first { $0.name == "Puppy" }?.attributes.map(\.name) == ["weeks"])
+  }
+
+  @Test("what a store has under a renaming identifier is copied, and told")
+  func formerNames() throws {
+    let scratch = try Scratch()
+    let report = try Self.open("migrated", scratch).copy(to: scratch.file("copy.sqlite"))
+    #expect(
+      report.notes.map(\.description).sorted() == [
+        "changed Message.labels: is called tags in the store", "changed Message.sender: is called author in the store",
+        "changed Message.urgency: is called rank in the store", "changed Person: is called Contact in the store",
+        "changed Picture: is called Image in the store",
+      ])
+    #expect(
+      report.rows.map { "\($0.rows) \($0.entity)" } == ["2 Label", "3 Message", "2 Person", "1 Picture", "1 Sound"])
+  }
+
+  @Test("a class that is not known is named once, with what became of its objects; so are templates and odd rules")
+  func unknownClasses() throws {
+    let scratch = try Scratch()
+    let store = try Self.open("rules", scratch)
+    let notes = store.notes.map(\.description)
+    #expect(
+      notes.filter { $0.contains("MYAttribute") } == [
+        "ignored the class MYAttribute: is not known here; what is of it was read by its contents: Odd.again, Odd.known"
+      ])
+    #expect(notes.contains("left-out the fetch request latest: is not copied from a store; import the model"))
+    #expect(notes.contains("ignored Round.name: has a validation predicate that is not a bound or a pattern"))
   }
 
   // MARK: Refusals
