@@ -45,7 +45,8 @@ import TrellisTestSupport
     "a store of another model says so in its first words, and tells nothing of its storage",
     arguments: ReopenedStore.Kind.present)
   func otherModel(_ kind: ReopenedStore.Kind) throws {
-    let entities = (0..<28).map { "\"E\($0)\": { \"attributes\": { \"a\": \"string\" } }" }.joined(separator: ", ")
+    let entities = (0..<28).map { "\"Posting\($0)\": { \"attributes\": { \"a\": \"string\" } }" }.joined(
+      separator: ", ")
     let feed = try Model.read("{ \"model\": \"Feed\", \"entities\": { \(entities) } }")
     let memos = try Model.read(
       #"{ "model": "Memos", "entities": { "Memo": { "attributes": { "text": "string" } } } }"#)
@@ -54,7 +55,7 @@ import TrellisTestSupport
     let error = try #require(try store.refusal(memos))
     #expect(error.code == .otherModel)
     #expect(error.message.contains("has the model Feed, and this program Memos"))
-    #expect(!error.message.contains("E0") && !(error.message + error.remedy).contains("\"model\": \"Feed\""))
+    #expect(!error.message.contains("Posting") && !(error.message + error.remedy).contains("\"model\": \"Feed\""))
   }
 
   @Test(
