@@ -125,6 +125,7 @@ enum DescriptionEmitter {
     arguments.add("date", json.date)
     arguments.add("take", json.take.map { .plain(".\($0.rawValue)") })
     arguments.add("keepsOnNull", json.keepsOnNull)
+    arguments.add("emptyIsNull", json.emptyIsNull)
     arguments.add("reference", json.reference)
     if json.members != .replace { arguments.add("members", .plain(".\(json.members.rawValue)")) }
     return .filledCall(TypeName.propertyJSON, arguments.codes)

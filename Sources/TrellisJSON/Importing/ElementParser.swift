@@ -89,6 +89,14 @@ struct ElementParser {
     return record
   }
 
+  private struct EnclosingPlace: Hashable {
+    let object: Int
+    let steps: ArraySlice<JSONPath.Step>
+  }
+
+  /// The offsets of values of enclosing objects, which many nested ones ask for; nil for absent ones.
+  private var enclosingPlaces: [EnclosingPlace: Int?] = [:]
+
   /// Reads the values of enclosing objects, once these are read.
   private mutating func readEnclosing(_ record: ImportRecord) throws(DocumentFault) {
     for number in record.map.enclosingFields {
@@ -102,8 +110,14 @@ struct ElementParser {
         record.note(ImportProblem(.badValue, at: record.start, field: number, "has no enclosing object here"))
         continue
       }
-      scanner.offset = outer.start - base
-      if try seek(steps, depth: 0) { try field(number, record, 0) }
+      let place = EnclosingPlace(object: outer.start, steps: steps)
+      if enclosingPlaces[place] == nil {
+        scanner.offset = outer.start - base
+        enclosingPlaces[place] = .some(try seek(steps, depth: 0) ? scanner.offset : nil)
+      }
+      guard let found = enclosingPlaces[place] ?? nil else { continue }
+      scanner.offset = found
+      try field(number, record, 0)
     }
   }
 
@@ -415,6 +429,7 @@ struct ElementParser {
     }
     record.forgetProblems(of: number)
     if let value = try field.value.read(&scanner) {
+      if value.isNull { return setNull(number, record, at: base + start) }
       record.set(number, value, at: base + start)
     } else {
       try refuse(field.value, number, record, from: start, depth)
@@ -426,7 +441,7 @@ struct ElementParser {
     if scanner.isAtNull() { return try scanner.word("null") }
     let map = record.map.fields[number].value
     if let value = try map.read(&scanner) {
-      record.append(value, to: number)
+      if !value.isNull { record.append(value, to: number) }
     } else {
       try refuse(map, number, record, from: start, depth)
     }
@@ -447,10 +462,12 @@ struct ElementParser {
     let link = record.map.links[number]
     if scanner.isAtNull() {
       try scanner.word("null")
-      if !link.relationship.isToMany, !link.keepsOnNull, record.begin(.link(number), at: base + start) {
-        hasForgotten = true
-      }
-      return
+      return setNull(link, number, record, at: base + start)
+    }
+    let isText = scanner.next == UInt8(ascii: "\"")
+    if isText, let reference = link.reference, reference.emptyIsNull {
+      if try reference.read(&scanner)?.isNull == true { return setNull(link, number, record, at: base + start) }
+      scanner.offset = start
     }
     if !link.relationship.isToMany, record.begin(.link(number), at: base + start) { hasForgotten = true }
     let isObject = scanner.next == UInt8(ascii: "{")
@@ -468,6 +485,10 @@ struct ElementParser {
     } else {
       try refusePartner(link, number, record, "must be the key of an object", from: start, depth)
     }
+  }
+
+  private mutating func setNull(_ link: LinkMap, _ number: Int, _ record: ImportRecord, at offset: Int) {
+    if !link.relationship.isToMany, !link.keepsOnNull, record.begin(.link(number), at: offset) { hasForgotten = true }
   }
 
   private mutating func refusePartner(

@@ -175,6 +175,12 @@ final class LinkMap {
 
   /// Whether a member without an owner is deleted: the relationship takes it along, or it requires an owner.
   var ownsMembers: Bool { relationship.deleteRule == .cascade || owner?.isRequired == true }
+
+  /// Whether a member requires its owner, and may have no room beside others.
+  var leavesNoRoom: Bool {
+    owner?.isRequired == true && members == .replace
+      && (!relationship.isToMany || relationship.maximumCount != nil)
+  }
 }
 
 // MARK: - Reading the description
@@ -314,7 +320,8 @@ private struct MapReader {
         reference = found
       }
     }
-    let own = PropertyJSON(take: words.take.isEmpty ? reference?.description.json?.take ?? [] : words.take)
+    let own = PropertyJSON(
+      take: words.take.isEmpty ? reference?.description.json?.take ?? [] : words.take, emptyIsNull: words.emptyIsNull)
     let inverse = model.inverse(of: relationship)
     var referenceMap: ValueMap?
     if let reference { referenceMap = try ValueMap(reference, own, isItem: false, name) }

@@ -8,6 +8,8 @@ final class ValueMap {
   /// The type of the value: that of an element, if values of a list are read one by one.
   let type: AttributeType
   let take: [PropertyJSON.Take]
+  /// Whether an empty text is read as null.
+  let emptyIsNull: Bool
   let date: DateFormat
   /// Whether the value is one element of the attribute's list.
   let isItem: Bool
@@ -27,6 +29,7 @@ final class ValueMap {
       type = attribute.type
     }
     take = words.take
+    emptyIsNull = words.emptyIsNull
     guard let format = DateFormat(words.date ?? "iso8601") else {
       throw JSONMappingFault("'\(words.date ?? "")' of '\(name)' is no format of dates.")
     }
@@ -42,6 +45,7 @@ final class ValueMap {
     case .date: date.expectation
     case .enumeration where isItem: "a case of \(type.spelling)"
     case _ where isItem: "a \(type.spelling)"
+    case .bool where take.contains(.bool): "true, false, 1 or 0, or a text with one of them"
     case _ where take.contains(.number): "a text that holds \(attribute.expectation)"
     case .array(let element): "a list of \(element.spelling)"
     default: attribute.expectation
@@ -52,15 +56,21 @@ final class ValueMap {
 
   /// Reads a value that is not null.
   ///
-  /// - Returns: the value; nil if it is none of the type. The scanner may then be anywhere inside of the value.
+  /// - Returns: the value; null for an empty text, if that is none; nil if it is none of the type. The scanner may then be
+  ///   anywhere inside of the value.
   /// - Throws: ``DocumentFault`` for a text that is no JSON.
   func read(_ scanner: inout JSONScanner) throws(DocumentFault) -> StoredValue? {
-    if !take.isEmpty { return try text(&scanner).flatMap(value) }
+    if !take.isEmpty {
+      guard let text = try text(&scanner) else { return nil }
+      return emptyIsNull && text.isEmpty ? .null : value(text)
+    }
+    if emptyIsNull, try scanner.takeEmptyText() { return .null }
     if type == .date { return try readDate(&scanner) }
+    let start = scanner.offset
     do throws(DocumentFault) {
       let value = try scanner.value(form)
       switch (form, value) {
-      case (.json, _): return attribute.type.isList ? try? attribute.checked(value) : value
+      case (.json, _): return attribute.type.isList ? list(value, scanner.bytes[start..<scanner.offset]) : value
       case (_, _) where attribute.enumeration != nil: return allows(value) ? value : nil
       default: return value
       }
@@ -68,6 +78,18 @@ final class ValueMap {
       if case .integer = form { return wholeReal(&scanner, from: error.offset) }
       return nil
     }
+  }
+
+  /// The list that a text is, without its nulls: a null is no element.
+  private func list(_ value: StoredValue, _ text: Slice<UnsafeBufferPointer<UInt8>>) -> StoredValue? {
+    if let list = try? attribute.checked(value) { return list }
+    guard let elements = try? UnsafeBufferPointer(rebasing: text).withoutNulls(),
+      let list = try? elements.withUnsafeBufferPointer({ bytes throws(DocumentFault) in
+        var scanner = JSONScanner(bytes)
+        return try scanner.value(.json)
+      })
+    else { return nil }
+    return try? attribute.checked(list)
   }
 
   /// A whole number that is written with a fraction or an exponent, such as `1.0`.
@@ -96,16 +118,14 @@ final class ValueMap {
   /// The text of a string, a number, true or false, changed as the mapping says.
   private func text(_ scanner: inout JSONScanner) throws(DocumentFault) -> String? {
     let isText = scanner.next == UInt8(ascii: "\"")
-    guard var text = try scanner.scalarText(), isText || take.contains(.text) || take.contains(.number) else {
-      return nil
-    }
+    guard var text = try scanner.scalarText(), isText || take.contains(where: \.readsAll) else { return nil }
     for word in take {
       switch word {
       case .lastPathComponent: text = Self.lastPathComponent(of: text)
       case .lowercase: text = text.lowercased()
       case .uppercase: text = text.uppercased()
       case .trimmed: text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-      case .number, .text: break
+      case .number, .text, .bool: break
       }
     }
     return text
@@ -123,7 +143,10 @@ final class ValueMap {
   func value(_ text: String) -> StoredValue? {
     switch type {
     case .string, .url: return .text(text)
-    case .bool: return text == "true" ? .integer(1) : text == "false" ? .integer(0) : nil
+    case .bool:
+      if text == "true" || text == "false" { return .integer(text == "true" ? 1 : 0) }
+      guard take.contains(.bool), let number = DecimalText.canonical(text) else { return nil }
+      return number == "1" ? .integer(1) : number == "0" ? .integer(0) : nil
     case .int16, .int32, .int64:
       guard case .integer(let range) = form, let canonical = DecimalText.canonical(text), let number = Int64(canonical),
         range.contains(number)
@@ -143,6 +166,29 @@ final class ValueMap {
   }
 }
 
+extension PropertyJSON.Take {
+  /// Whether numbers, true and false are read as well as texts.
+  fileprivate var readsAll: Bool { self == .text || self == .number || self == .bool }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// The text of a list without the elements that are null.
+  fileprivate func withoutNulls() throws(DocumentFault) -> [UInt8] {
+    var scanner = JSONScanner(self)
+    var text: [UInt8] = [UInt8(ascii: "[")]
+    guard try scanner.open("[", "]", "a list") else { return text + [UInt8(ascii: "]")] }
+    repeat {
+      let start = scanner.offset
+      let isNull = scanner.isAtNull()
+      try scanner.skipValue()
+      if isNull { continue }
+      if text.count > 1 { text.append(UInt8(ascii: ",")) }
+      text += self[start..<scanner.offset]
+    } while try scanner.goOn("]")
+    return text + [UInt8(ascii: "]")]
+  }
+}
+
 extension AttributeType {
   fileprivate var isList: Bool {
     if case .array = self { true } else { false }
@@ -150,6 +196,15 @@ extension AttributeType {
 }
 
 extension JSONScanner {
+  /// Reads an empty text, if there is one.
+  fileprivate mutating func takeEmptyText() throws(DocumentFault) -> Bool {
+    guard next == UInt8(ascii: "\""), offset + 1 < bytes.count, bytes[offset + 1] == UInt8(ascii: "\"") else {
+      return false
+    }
+    _ = try stringSpan()
+    return true
+  }
+
   /// The text of a string, or the spelling of a number, true or false; nil for null, a list or an object, which stay.
   mutating func scalarText() throws(DocumentFault) -> String? {
     switch next {

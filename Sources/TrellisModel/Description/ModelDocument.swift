@@ -239,6 +239,7 @@ extension PropertyJSON {
       take.count == 1 ? .text(take[0].rawValue) : take.isEmpty ? nil : .list(take.map { .text($0.rawValue) }))
     if isRelationship { members.add("members", self.members == .replace ? nil : self.members.rawValue) }
     members.add("null", keepsOnNull ? "keep" : nil)
+    members.add("empty", emptyIsNull ? "null" : nil)
     if members.all.isEmpty { return .verbatim("true") }
     if members.all.count == 1, let path { return .text(path) }
     return .object(members.all)

@@ -51,6 +51,8 @@ public struct PropertyJSON: Hashable, Sendable {
     case uppercase
     /// The text without white space at its ends.
     case trimmed
+    /// The truth value of a text or a number: `true`, `false`, `1` or `0`.
+    case bool
   }
 
   /// What an import does with members that a to-many relationship has already.
@@ -74,6 +76,8 @@ public struct PropertyJSON: Hashable, Sendable {
   public var take: [Take]
   /// Whether a null leaves the value as it is, instead of clearing it.
   public var keepsOnNull: Bool
+  /// Whether an empty text is read as null, after the changes of ``take``.
+  public var emptyIsNull: Bool
   /// The attribute of the destination whose value a reference holds; nil if the objects themselves are nested, or
   /// referred to by their key.
   public var reference: String?
@@ -83,13 +87,14 @@ public struct PropertyJSON: Hashable, Sendable {
   /// Creates the mapping of a property.
   public init(
     _ path: String? = nil, mapped: Bool = true, date: String? = nil, take: [Take] = [], keepsOnNull: Bool = false,
-    reference: String? = nil, members: Members = .replace
+    emptyIsNull: Bool = false, reference: String? = nil, members: Members = .replace
   ) {
     isMapped = mapped
     self.path = path
     self.date = date
     self.take = take
     self.keepsOnNull = keepsOnNull
+    self.emptyIsNull = emptyIsNull
     self.reference = reference
     self.members = members
   }

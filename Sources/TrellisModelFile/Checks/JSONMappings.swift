@@ -339,7 +339,14 @@ private struct PropertyMappings {
           + "'number' last.")
     }
     let (reads, type) = (forms(of: attribute.type, json.mapping.date), attribute.type.spelling)
-    if reads.isEmpty {
+    if json.mapping.take.dropLast().contains(.bool) || attribute.type == .bool && last != .bool {
+      report(json, "take", "'take' of \(owner) needs 'bool', which gives true or false, as its last word; put it last.")
+    } else if last == .bool {
+      if attribute.type == .bool { return }
+      report(
+        json, "take",
+        "'take' of \(owner) gives true or false, but values of type '\(type)' are neither; take out 'bool'.")
+    } else if reads.isEmpty {
       report(
         json, "take",
         "'take' of \(owner) changes texts and numbers, but values of type '\(type)' are neither; take it out.")

@@ -2,12 +2,17 @@ import TrellisModel
 
 extension GrammarReader {
   static let entityJSONKeys = ["key", "style", "entity", "as"]
-  static let attributeJSONKeys = ["path", "date", "take", "null"]
-  static let relationshipJSONKeys = ["path", "reference", "take", "members", "null"]
+  static let attributeJSONKeys = ["path", "date", "take", "null", "empty"]
+  static let relationshipJSONKeys = ["path", "reference", "take", "members", "null", "empty"]
 
   /// What a null does.
   private enum NullWord: String, CaseIterable {
     case keep
+  }
+
+  /// What an empty text is.
+  private enum EmptyWord: String, CaseIterable {
+    case null
   }
 
   /// How the objects of an entity are mapped.
@@ -51,6 +56,7 @@ extension GrammarReader {
       var mapping = PropertyJSON(keyed.text("path")?.value)
       mapping.take = readTake(keyed)
       mapping.keepsOnNull = keyed.word("null", NullWord.self) == .keep
+      mapping.emptyIsNull = keyed.word("empty", EmptyWord.self) == .null
       readOthers(keyed, &mapping)
       return JSONDraft(mapping: mapping, node: node)
     default:

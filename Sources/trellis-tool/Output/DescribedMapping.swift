@@ -50,6 +50,7 @@ struct DescribedMapping {
     if !json.take.isEmpty { parts.append("take \(json.take.map(\.rawValue).joined(separator: " "))") }
     if json.members != .replace { parts.append("members \(json.members.rawValue)") }
     if json.keepsOnNull { parts.append("null keep") }
+    if json.emptyIsNull { parts.append("empty null") }
     return parts.joined(separator: ", ")
   }
 }
