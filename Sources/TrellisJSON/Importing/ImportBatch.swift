@@ -17,6 +17,7 @@ final class ImportBatch {
   private let policy: MergePolicy
   private let writer: ObjectWriter
   private let openLinks: OpenLinks
+  private let lost: LostObjects
   let table: ImportTable
   private(set) var records: [ImportRecord]
   /// What waits for objects that have not come yet.
@@ -24,12 +25,17 @@ final class ImportBatch {
   private(set) var failures: [(record: ImportRecord, problem: ImportProblem)] = []
   /// Whether nothing more will come, so that what is missing is missing.
   let isLast: Bool
+  /// Whether the batch is saved although more will come.
+  private let isSavedEarly: Bool
 
   init(
     _ records: [ImportRecord], in context: ManagedObjectContext, _ map: JSONMap, _ writer: ObjectWriter,
-    _ policy: MergePolicy, _ openLinks: OpenLinks, isLast: Bool
+    _ policy: MergePolicy, _ openLinks: OpenLinks, _ lost: LostObjects, isLast: Bool,
+    isSavedEarly: Bool
   ) {
     self.openLinks = openLinks
+    self.isSavedEarly = isSavedEarly
+    self.lost = lost
     self.records = records
     self.context = context
     self.map = map
@@ -56,6 +62,7 @@ final class ImportBatch {
     }
     for record in records where !record.problems.isEmpty && !record.isRejected { reject(record) }
     try table.resolveReferences(of: records)
+    if isSavedEarly { try postponeReplacements() }
     try makeObjects()
     for target in table.targets where target.object != nil && !target.isNew { try update(target) }
     try loadPartners()
@@ -65,6 +72,95 @@ final class ImportBatch {
         if record.doneKey == nil || record.openLinks.contains(number) { try link(number, of: record, target) }
       }
     }
+    try settleStrays()
+  }
+
+  // MARK: Objects without an owner
+
+  private struct Stray {
+    let object: ManagedObject
+    let owner: ImportTarget
+    let link: LinkMap
+  }
+
+  /// The objects that links of this batch have removed from their owners.
+  private var strays: [Stray] = []
+
+  private func lose(_ object: ManagedObject, _ owner: ImportTarget, _ link: LinkMap) {
+    lost.note(object, from: link.relationship)
+    strays.append(Stray(object: object, owner: owner, link: link))
+  }
+
+  /// Leaves objects that require an owner with the one that they had, until the end of the import: a save would refuse
+  /// them, and a later batch may give them to another owner.
+  private func settleStrays() throws {
+    for stray in strays where !stray.object.isDeleted {
+      guard let inverse = stray.link.owner else { continue }
+      guard try stray.object.isEmpty(inverse) else {
+        lost.forget(stray.object._key)
+        continue
+      }
+      guard isSavedEarly, inverse.isRequired, let owner = stray.owner.object, owner.isWritable else { continue }
+      try owner.add(stray.object, to: stray.link.relationship.index)
+      stray.owner.hasStrays = true
+    }
+  }
+
+  /// Postpones the links that would remove an object from the owner that it requires, where it cannot stay with this owner
+  /// for a while, because there is no room for others beside it.
+  private func postponeReplacements() throws {
+    guard policy == .objectTrump || policy == .overwrite else { return }
+    struct Place: Hashable {
+      let owner: Int
+      let relationship: ObjectIdentifier
+    }
+    var links: [(number: Int, record: ImportRecord, target: ImportTarget)] = []
+    for record in records where !record.isRejected {
+      guard let target = record.target, target.object != nil else { continue }
+      for (number, link) in record.links.enumerated() where link != nil {
+        if record.map.links[number].leavesNoRoom, record.doneKey == nil || record.openLinks.contains(number) {
+          links.append((number, record, target))
+        }
+      }
+    }
+    if links.isEmpty { return }
+    for group in Dictionary(grouping: links, by: { ObjectIdentifier($0.record.map.links[$0.number]) }).values {
+      try writer.load(group[0].record.map.links[group[0].number].relationship, of: group.compactMap(\.target.object))
+    }
+    // The members by the number of their targets, as the records before leave them.
+    var members: [Place: Set<Int>] = [:]
+    for (number, record, target) in links {
+      guard let object = target.object, let given = record.links[number] else { continue }
+      let map = record.map.links[number]
+      let place = Place(owner: target.number, relationship: ObjectIdentifier(map.relationship))
+      let present = try members[place] ?? Set(object.partners(of: map.relationship).map { table.number(of: $0) })
+      var wanted = given.members.compactMap { self.target(of: $0, map)?.number }
+      if !map.relationship.isToMany { wanted = wanted.suffix(1) }
+      // A reference that leads nowhere leaves a to-one as it is.
+      if !map.relationship.isToMany, wanted.isEmpty, !given.members.isEmpty { continue }
+      // Where none takes its place, an object could stay, but not be told from one that was given.
+      let room = map.relationship.isToMany ? map.relationship.maximumCount ?? .max : 1
+      let losesAny = !present.isSubset(of: wanted)
+      if openLinks.isPostponed(map.relationship, of: object)
+        || losesAny && (wanted.isEmpty && !map.relationship.isToMany || present.union(wanted).count > room)
+      {
+        openLinks.postpone(number, of: record, object)
+        postponed.insert(PostponedLink(record: ObjectIdentifier(record), number: number))
+      }
+      members[place] = Set(wanted)
+    }
+  }
+
+  private struct PostponedLink: Hashable {
+    let record: ObjectIdentifier
+    let number: Int
+  }
+
+  /// The links of this batch that wait for the end.
+  private var postponed: Set<PostponedLink> = []
+
+  private func isPostponed(_ number: Int, of record: ImportRecord) -> Bool {
+    !postponed.isEmpty && postponed.contains(PostponedLink(record: ObjectIdentifier(record), number: number))
   }
 
   // MARK: Rejecting
@@ -164,7 +260,9 @@ final class ImportBatch {
     for record in records where !record.isRejected {
       guard let owner = record.target else { continue }
       for (number, link) in record.links.enumerated() {
-        guard let link, let inverse = record.map.links[number].owner else { continue }
+        guard let link, let inverse = record.map.links[number].owner, !isPostponed(number, of: record) else {
+          continue
+        }
         for member in link.members {
           guard let target = target(of: member, record.map.links[number]), target.object == nil else { continue }
           owners[target.number, default: []].append((inverse.index, owner))
@@ -287,7 +385,7 @@ final class ImportBatch {
         }
       }
       do {
-        if try writer.set(values, of: object) { target.isChanged = true }
+        if try writer.set(values, of: object) { target.isTouched = true }
       } catch let refusal as RefusedValue {
         reject(record, refused(refusal, record))
       }
@@ -296,7 +394,7 @@ final class ImportBatch {
 
   // MARK: Partners
 
-  private func target(of member: ImportedLink.Member, _ link: LinkMap) -> ImportTarget? {
+  func target(of member: ImportedLink.Member, _ link: LinkMap) -> ImportTarget? {
     switch member {
     case .record(let record): record.target
     case .reference(let value, _):
@@ -323,7 +421,7 @@ final class ImportBatch {
     guard let object = target.object, let given = record.links[number] else { return }
     if policy == .rollback, !target.isNew { return }
     let map = record.map.links[number]
-    guard object.isWritable else { return }
+    guard object.isWritable, !isPostponed(number, of: record) else { return }
     var partners: [ManagedObject] = []
     // Objects that are not linked if they are not yet.
     var reluctant: Set<Int64> = []
@@ -336,7 +434,10 @@ final class ImportBatch {
           if !isRejected { isOpen = true }
           continue
         }
-        guard other.isWritable, other.isOf(map.relationship.destination, map: self.map) else { continue }
+        guard other.isWritable, other.isOf(map.relationship.destination, map: self.map) else {
+          if !isRejected { isOpen = true }
+          continue
+        }
         partners.append(other)
         if try isRejected || isKept(partner, by: map, from: object) { reluctant.insert(other._key) }
       } else if case .unreadable = member {
@@ -383,8 +484,16 @@ final class ImportBatch {
   private(set) var unresolved: [(record: ImportRecord, problem: ImportProblem)] = []
 
   private func noteUnresolved(_ link: ImportedLink, _ map: LinkMap, _ record: ImportRecord) {
-    for member in link.members where target(of: member, map)?.object == nil {
-      guard case .reference(_, let offset) = member else { continue }
+    for member in link.members {
+      let partner = target(of: member, map)?.object
+      if partner?.isWritable == true, partner?.isOf(map.relationship.destination, map: self.map) == true { continue }
+      let offset: Int
+      switch member {
+      case .reference(_, let place): offset = place
+      // A nested object that is not made has a problem of its own.
+      case .record(let inner): if partner == nil { continue } else { offset = inner.start }
+      case .unreadable: continue
+      }
       unresolved.append(
         (
           record,
@@ -399,13 +508,88 @@ final class ImportBatch {
     _ partner: ManagedObject?, _ map: LinkMap, of object: ManagedObject, _ target: ImportTarget
   ) throws {
     let property = map.relationship.index
-    if map.relationship.isColumn, object._presentKey(property) == partner?._key ?? 0 { return }
+    if map.relationship.isColumn, object.presentKey(property) == partner?._key ?? 0 { return }
     let present = try object.partner(of: property)
     if present === partner || policy == .storeTrump && !target.isNew && present != nil { return }
+    if !target.isNew { target.noteFormerPartner(present?._key ?? 0, of: map.relationship) }
+    if let partner { try noteFormerOwner(of: partner, map) }
     try object.setPartner(of: property, partner)
-    if !target.isNew { target.isChanged = true }
+    target.isTouched = true
     // An object that only its owner reaches goes with the link to it.
-    if let present, map.ownsMembers, !present.isDeleted, map.owner != nil { try context.delete(present) }
+    if let present, map.ownsMembers, !present.isDeleted, map.owner != nil { lose(present, target, map) }
+  }
+
+  /// Notes the owner that a stored object has before a link gives it to another one.
+  private func noteFormerOwner(of object: ManagedObject, _ map: LinkMap) throws {
+    guard let inverse = map.owner, !object.isInserted else { return }
+    let owner =
+      try inverse.isColumn ? object.presentKey(inverse.index) : object.partner(of: inverse.index)?._key ?? 0
+    table.target(of: object).noteFormerPartner(owner, of: inverse)
+  }
+
+  // MARK: Refused objects
+
+  /// Gives back what the links to and from withdrawn objects have replaced: to-ones their former partners, and stored
+  /// objects their former owners.
+  func giveBack() throws {
+    let withdrawn = table.targets.filter { $0.isNew && $0.object?.isWritable == false }
+    if withdrawn.isEmpty { return }
+    let numbers = Set(withdrawn.map(\.number))
+    for record in records where !record.isRejected {
+      guard let target = record.target, target.object != nil else { continue }
+      for (number, link) in record.links.enumerated() {
+        guard let link else { continue }
+        let map = record.map.links[number]
+        for case let partner? in link.members.map({ self.target(of: $0, map) }) {
+          if numbers.contains(partner.number), !map.relationship.isToMany {
+            try giveBack(map.relationship, of: target)
+          } else if numbers.contains(target.number), let inverse = map.owner {
+            try giveBack(inverse, of: partner)
+          }
+        }
+      }
+    }
+  }
+
+  /// Sets a to-one that has no partner to the one that it had before the batch, if that one is free.
+  private func giveBack(_ relationship: Relationship, of target: ImportTarget) throws {
+    guard let object = target.object, object.isWritable, let key = target.formerPartner(of: relationship), key != 0,
+      try object.isEmpty(relationship),
+      let partner = try context.objects([key], entity: relationship.destination)[key], partner.isWritable
+    else { return }
+    if let inverse = map.model.inverse(of: relationship), !inverse.isToMany, try !partner.isEmpty(inverse) { return }
+    try object.setPartner(of: relationship.index, partner)
+  }
+
+  /// Notes the new objects that withdrawn ones own. They are saved, and deleted at the end if nothing owns them then.
+  func loseMembersOfRefused() {
+    for record in records {
+      guard let target = record.target, target.isRefused, target.isNew else { continue }
+      for (number, link) in record.links.enumerated() where record.map.links[number].ownsMembers {
+        let map = record.map.links[number]
+        for case let member? in (link?.members ?? []).map({ self.target(of: $0, map) }) where member.isNew {
+          if let object = member.object, object.isWritable { lost.note(object, from: map.relationship) }
+        }
+      }
+    }
+  }
+
+  /// Keeps the links to objects that are held, so that they are carried out again at the end.
+  ///
+  /// - Returns: the records with such links.
+  func keepLinksToHeld() -> [ImportRecord] {
+    var found: [ImportRecord] = []
+    for record in records where !record.isRejected {
+      guard let target = record.target, let object = target.object, !target.isRefused else { continue }
+      for (number, link) in record.links.enumerated() {
+        let map = record.map.links[number]
+        guard (link?.members ?? []).contains(where: { self.target(of: $0, map)?.isHeld == true }) else { continue }
+        record.openLinks.insert(number)
+        if !map.relationship.isToMany || map.members != .add { openLinks.note(number, of: record, object) }
+        found.append(record)
+      }
+    }
+    return found
   }
 
   private func setMembers(
@@ -424,30 +608,34 @@ final class ImportBatch {
     if adds {
       let known = Set(present)
       for member in wanted where !known.contains(member._key) {
+        try noteFormerOwner(of: member, map)
         try object.add(member, to: property)
-        if !target.isNew { target.isChanged = true }
+        target.isTouched = true
       }
       return
     }
     let keys = wanted.map(\._key)
     if map.relationship.isOrdered ? keys == present : seen == Set(present) { return }
-    let gone = Set(present).subtracting(seen)
-    let lost =
-      gone.isEmpty || !map.ownsMembers ? [] : try object.members(of: property).filter { gone.contains($0._key) }
+    let isLosing = map.ownsMembers && !seen.isSuperset(of: present)
+    let gone = try isLosing ? object.members(of: property).filter { !seen.contains($0._key) } : []
+    if map.owner != nil {
+      let known = Set(present)
+      for member in wanted where !known.contains(member._key) { try noteFormerOwner(of: member, map) }
+    }
     try object.replaceMembers(of: property, with: wanted)
-    for member in lost where !member.isDeleted { try context.delete(member) }
-    if !target.isNew { target.isChanged = true }
+    for member in gone where !member.isDeleted { lose(member, target, map) }
+    target.isTouched = true
   }
 }
 
 extension ManagedObject {
-  fileprivate final var isWritable: Bool { managedObjectContext != nil && !isDeleted }
-
-  /// The key of the partner in the object's own row.
-  fileprivate final func _presentKey(_ property: Int) -> Int64 {
-    _willRead(property)
-    return _reference(property)
+  /// The partners in a relationship.
+  fileprivate final func partners(of relationship: Relationship) throws -> [ManagedObject] {
+    if relationship.isToMany { return try members(of: relationship.index) }
+    return try partner(of: relationship.index).map { [$0] } ?? []
   }
+
+  final var isWritable: Bool { managedObjectContext != nil && !isDeleted }
 
   fileprivate final func isOf(_ entity: Int, map: JSONMap) -> Bool {
     map.model.entities[entity].subtree.contains(type(of: self)._entity)

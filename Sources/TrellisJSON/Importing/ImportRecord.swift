@@ -220,15 +220,41 @@ final class ImportTarget {
   @exclusivity(unchecked) var same: ImportTarget?
   /// Whether the import has made the object.
   @exclusivity(unchecked) var isNew = false
-  @exclusivity(unchecked) var isChanged = false
+  /// Whether the records have changed something.
+  @exclusivity(unchecked) var isTouched = false
+  /// Whether the object differs from what the store has.
+  @exclusivity(unchecked) private(set) var isChanged = false
+  /// The keys of the partners in to-ones before the first change, by property; 0 for none.
+  @exclusivity(unchecked) private var formerPartners: [Int: (key: Int64, isColumn: Bool)] = [:]
+  /// Whether members that stay with the object until the end of the import have been removed.
+  @exclusivity(unchecked) var hasStrays = false
   /// Whether a save has discarded the changes.
   @exclusivity(unchecked) var isRefused = false
+  /// Whether the records are carried out once more at the end, because the values of a unique key are taken.
+  @exclusivity(unchecked) var isHeld = false
   /// Whether the object can be made.
   @exclusivity(unchecked) var isMade = false
+  /// Whether a record that was carried out is about the object.
+  @exclusivity(unchecked) var isMet = false
 
   init(_ number: Int, _ object: ManagedObject? = nil) {
     self.number = number
     self.object = object
+  }
+
+  /// Notes the key of the partner that a change of a to-one replaces.
+  func noteFormerPartner(_ key: Int64, of relationship: Relationship) {
+    if formerPartners[relationship.index] == nil { formerPartners[relationship.index] = (key, relationship.isColumn) }
+  }
+
+  func formerPartner(of relationship: Relationship) -> Int64? { formerPartners[relationship.index]?.key }
+
+  /// Finds out whether the object differs from what the store has.
+  func compare() throws {
+    guard isTouched || isMet || !records.isEmpty, !isNew, let object, !object.isDeleted else { return }
+    isChanged =
+      try hasStrays || object.hasChanges
+      || formerPartners.contains { try !$1.isColumn && object.partner(of: $0)?._key ?? 0 != $1.key }
   }
 
   /// The value that stands for the object in a key of another one.

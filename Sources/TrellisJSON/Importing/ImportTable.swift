@@ -47,6 +47,12 @@ final class ImportTable {
     return target
   }
 
+  /// The number of the target of an object.
+  func number(of object: ManagedObject) -> Int { target(of: object).number }
+
+  /// The target of an object.
+  func target(of object: ManagedObject) -> ImportTarget { add(object) }
+
   /// Notes the object that was made for a target.
   func note(_ object: ManagedObject, for target: ImportTarget) {
     target.object = object

@@ -19,50 +19,95 @@ struct ImportWindow {
   /// Takes bytes out at the front.
   mutating func drop(_ count: Int) {
     guard count > 0 else { return }
-    var (lines, last) = (0, -1)
-    bytes.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return }
-      var place = start
-      while let found = memchr(place, 0x0A, count - (place - start)) {
-        (lines, last) = (lines + 1, UnsafeRawPointer(found) - start)
-        place = UnsafeRawPointer(found) + 1
-      }
-    }
-    line += lines
-    column = last < 0 ? column + count : count - 1 - last
+    var passed = LineCounter()
+    bytes.withUnsafeBufferPointer { bytes in passed.advance(to: count, in: bytes) }
+    line += passed.count
+    column = passed.count == 0 ? column + count : count - passed.start
+    counted = LineCounter()
     start += count
     bytes.removeFirst(count)
   }
 
-  /// The places of offsets of the input that are in the window.
-  struct Lines {
-    private let window: ImportWindow
-    /// The offsets in the window of the first byte of each line.
-    private let starts: [Int]
-
-    init(_ window: ImportWindow) {
-      self.window = window
-      starts = [0] + window.bytes.indices.filter { window.bytes[$0] == 0x0A }.map { $0 + 1 }
-    }
-
-    /// - Parameters:
-    ///   - element: The range in the window of the element that the offset is in, and its pointer.
-    func place(_ offset: Int, in element: ElementCutter.Element?) -> JSONPlace {
-      let offset = max(0, min(offset - window.start, window.bytes.count))
-      var (low, high) = (0, starts.count)
-      while high - low > 1 {
-        let middle = (low + high) / 2
-        if starts[middle] <= offset { low = middle } else { high = middle }
+  /// The places of offsets of the input, which are in ascending order and in the window.
+  ///
+  /// - Parameter elements: The elements of the window, in order.
+  /// - Complexity: linear in the number of bytes up to the last offset: each line and each element is walked once, however
+  ///   many offsets it has.
+  func places(of offsets: [Int], in elements: [ElementCutter.Element]) -> [JSONPlace] {
+    let offsets = offsets.map { max(0, min($0 - start, bytes.count)) }
+    let pointers = pointers(of: offsets, in: elements)
+    var lines = LineCounter()
+    return bytes.withUnsafeBufferPointer { bytes in
+      zip(offsets, pointers).map { offset, pointer in
+        lines.advance(to: offset, in: bytes)
+        return place(at: lines, offset, pointer)
       }
-      var pointer = ""
-      if let element, element.range.upperBound <= window.bytes.count, element.range.lowerBound <= offset {
-        pointer = window.bytes[element.range].withUnsafeBufferPointer { bytes in
-          element.pointer + PointerText.pointer(to: offset - element.range.lowerBound, in: bytes)
-        }
-      }
-      return JSONPlace(
-        file: window.file, line: window.line + low, column: offset - starts[low] + 1 + (low == 0 ? window.column : 0),
-        pointer: pointer)
     }
+  }
+
+  private func place(at lines: LineCounter, _ offset: Int, _ pointer: String) -> JSONPlace {
+    JSONPlace(
+      file: file, line: line + lines.count, column: offset - lines.start + 1 + (lines.count == 0 ? column : 0),
+      pointer: pointer)
+  }
+
+  private func pointers(of offsets: [Int], in elements: [ElementCutter.Element]) -> [String] {
+    var pointers: [String] = []
+    pointers.reserveCapacity(offsets.count)
+    var next = 0
+    for element in elements where next < offsets.count {
+      let range = element.range
+      while next < offsets.count, offsets[next] < range.lowerBound {
+        pointers.append("")
+        next += 1
+      }
+      let end = offsets[next...].firstIndex { $0 >= range.upperBound } ?? offsets.count
+      guard next < end, range.upperBound <= bytes.count else { continue }
+      let inner = offsets[next..<end].map { $0 - range.lowerBound }
+      pointers += bytes[range].withUnsafeBufferPointer { bytes in
+        PointerText.pointers(to: inner, in: bytes).map { element.pointer + $0 }
+      }
+      next = end
+    }
+    return pointers + Array(repeating: "", count: offsets.count - pointers.count)
+  }
+
+  // MARK: Faults
+
+  /// The lines up to the last fault that was placed. Faults come in order, so no line is counted twice.
+  private var counted = LineCounter()
+
+  /// The place of a fault in an element, or between elements.
+  mutating func place(ofFault offset: Int, in element: ElementCutter.Element?) -> JSONPlace {
+    let offset = max(0, min(offset - start, bytes.count))
+    if offset < counted.offset { counted = LineCounter() }
+    bytes.withUnsafeBufferPointer { bytes in counted.advance(to: offset, in: bytes) }
+    var pointer = ""
+    if let element, element.range.upperBound <= bytes.count, element.range.lowerBound <= offset {
+      pointer = bytes[element.range].withUnsafeBufferPointer { bytes in
+        element.pointer + (PointerText.pointers(to: [offset - element.range.lowerBound], in: bytes).first ?? "")
+      }
+    }
+    return place(at: counted, offset, pointer)
+  }
+}
+
+/// Counts lines while it moves forward in some bytes.
+private struct LineCounter {
+  /// The number of line ends before the offset.
+  private(set) var count = 0
+  /// The offset of the first byte of the line.
+  private(set) var start = 0
+  private(set) var offset = 0
+
+  mutating func advance(to end: Int, in bytes: UnsafeBufferPointer<UInt8>) {
+    guard let first = bytes.baseAddress else { return }
+    while offset < end {
+      guard let found = memchr(first + offset, 0x0A, end - offset) else { break }
+      count += 1
+      start = UnsafeRawPointer(found) - UnsafeRawPointer(first) + 1
+      offset = start
+    }
+    offset = end
   }
 }

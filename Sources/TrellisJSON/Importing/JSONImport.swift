@@ -19,20 +19,30 @@ public struct JSONImportProgress: Hashable, Sendable {
   public let elements: Int
 }
 
-/// What an import has done.
+/// What an import has done: what its saves have written. An object is listed once.
 public struct JSONImportReport: Sendable {
   /// The new objects.
   public internal(set) var inserted = ImportedObjects()
-  /// The objects of which a value or a relationship has changed. An object that the input has several times may be
-  /// listed several times.
+  /// The objects of the store of which a value or a relationship has changed.
   public internal(set) var updated = ImportedObjects()
   /// The objects that had all values already. Nothing was written for them.
   public internal(set) var unchanged = ImportedObjects()
+  /// The objects that were deleted, because they have lost their owners and nothing owns them at the end of the import.
+  /// What their delete rules delete with them is not listed.
+  public internal(set) var deleted = ImportedObjects()
   /// The reasons why objects were left out, in the order in which they were found.
   public internal(set) var rejected: [JSONImportFailure] = []
   /// The references to objects that neither the input nor the store has. The objects with these references are imported,
   /// without them.
   public internal(set) var unresolved: [JSONImportFailure] = []
+
+  /// Lists each object once: a new one as inserted, also if a later batch has changed it.
+  mutating func settle(deleting keys: [Int64]) {
+    let gone = keys.sorted().map { $0...$0 }
+    inserted.listOnce(except: [gone])
+    updated.listOnce(except: [gone, inserted.sortedRanges])
+    unchanged.listOnce(except: [gone, inserted.sortedRanges, updated.sortedRanges])
+  }
 }
 
 /// The objects that an import has met, as ranges of keys: an import of millions of objects needs little memory for them.
@@ -72,12 +82,68 @@ public struct ImportedObjects: RandomAccessCollection, Sendable {
       let name = AnyObjectID(object).entity
       names[entity] = { AnyObjectID(entity: name, key: $0, type: type) }
     }
-    if let last = runs.last, last.entity == entity, last.keys.upperBound + 1 == key {
-      runs[runs.count - 1].keys = last.keys.lowerBound...key
+    append(key...key, entity)
+  }
+
+  private mutating func append(_ keys: ClosedRange<Int64>, _ entity: Int) {
+    if let last = runs.last, last.entity == entity, last.keys.upperBound + 1 == keys.lowerBound {
+      runs[runs.count - 1].keys = last.keys.lowerBound...keys.upperBound
     } else {
-      runs.append(Run(entity: entity, keys: key...key, start: endIndex))
+      runs.append(Run(entity: entity, keys: keys, start: endIndex))
     }
-    endIndex += 1
+    endIndex += keys.count
+  }
+
+  private mutating func removeAll() {
+    runs = []
+    endIndex = 0
+  }
+}
+
+extension ImportedObjects {
+  /// The ranges of keys, in ascending order. They do not overlap.
+  fileprivate var sortedRanges: [ClosedRange<Int64>] { runs.map(\.keys).sorted { $0.lowerBound < $1.lowerBound } }
+
+  /// Leaves out keys that are listed already, or are in ranges in ascending order.
+  ///
+  /// - Complexity: O(n log n) for n ranges.
+  fileprivate mutating func listOnce(except others: [[ClosedRange<Int64>]]) {
+    let sorted = sortedRanges
+    if zip(sorted, sorted.dropFirst()).contains(where: { $0.upperBound >= $1.lowerBound }) { unite() }
+    for ranges in others where !ranges.isEmpty { subtract(ranges) }
+  }
+
+  /// Puts the ranges in ascending order and unites those that overlap.
+  private mutating func unite() {
+    let sorted = runs.sorted { $0.keys.lowerBound < $1.keys.lowerBound }
+    removeAll()
+    for run in sorted {
+      let lower = Swift.max(run.keys.lowerBound, (runs.last?.keys.upperBound ?? .min) &+ 1)
+      if runs.isEmpty {
+        append(run.keys, run.entity)
+      } else if lower <= run.keys.upperBound {
+        append(lower...run.keys.upperBound, run.entity)
+      }
+    }
+  }
+
+  private mutating func subtract(_ ranges: [ClosedRange<Int64>]) {
+    let former = runs
+    removeAll()
+    for run in former {
+      var lower = run.keys.lowerBound
+      var (place, end) = (0, ranges.count)
+      while place < end {
+        let middle = (place + end) / 2
+        if ranges[middle].upperBound < lower { place = middle + 1 } else { end = middle }
+      }
+      while place < ranges.count, ranges[place].lowerBound <= run.keys.upperBound, lower <= run.keys.upperBound {
+        if lower < ranges[place].lowerBound { append(lower...ranges[place].lowerBound - 1, run.entity) }
+        lower = Swift.max(lower, ranges[place].upperBound + 1)
+        place += 1
+      }
+      if lower <= run.keys.upperBound { append(lower...run.keys.upperBound, run.entity) }
+    }
   }
 }
 
@@ -118,6 +184,8 @@ public struct JSONImportFailure: Error, Hashable, Sendable, CustomStringConverti
     case brokenRule = "broken-rule"
     /// The store has the object already, and the policy is `error`.
     case exists
+    /// Another object has the values of a unique key that is not the one by which objects are found.
+    case unique
   }
 
   /// The kind of the reason.

@@ -41,7 +41,15 @@ final class JSONImporter {
   private var waiting: [ImportKey: [ImportRecord]] = [:]
   /// The elements of which records wait, or have links to objects that have not come yet. An element holds its records.
   private var open: [ImportRecord] = []
+  private var openRoots: Set<ObjectIdentifier> = []
   private let openLinks = OpenLinks()
+  private let lost = LostObjects()
+  /// The keys of objects that were deleted, because they have no owner any more.
+  private var deletedKeys: [Int64] = []
+  /// The objects of batches that are not saved yet.
+  private var unsavedTargets: [ImportTarget] = []
+  /// The objects that the one save at the end deletes.
+  private var deletedWithAll: [ManagedObject] = []
   /// The places of values that may be needed after their bytes are gone, by offset.
   private var keptPlaces: [Int: JSONPlace] = [:]
   /// The records of objects that are not saved yet, by the keys of the objects.
@@ -108,10 +116,11 @@ final class JSONImporter {
   /// Imports the rest.
   func finish() throws -> JSONImportReport {
     if !isBroken { try cut(isWhole: true) }
-    try saveBatch(isLast: false)
-    try settleWaiting()
+    try saveBatch(isLast: true)
     if rejection == .everything { try saveEverything() }
+    while !lost.isEmpty { try deleteLost() }
     tellProgress()
+    report.settle(deleting: deletedKeys)
     return report
   }
 
@@ -181,7 +190,7 @@ final class JSONImporter {
   private func noteSyntax(_ fault: DocumentFault, at offset: Int, in element: ElementCutter.Element?) {
     report.rejected.append(
       JSONImportFailure(
-        code: .badSyntax, place: ImportWindow.Lines(window).place(offset, in: element), entity: "", property: nil,
+        code: .badSyntax, place: window.place(ofFault: offset, in: element), entity: "", property: nil,
         message: fault.what))
   }
 
@@ -190,7 +199,9 @@ final class JSONImporter {
   private func saveBatch(isLast: Bool) throws {
     let elements = batch
     batch = []
-    try run(elements.flatMap(\.records), elements.map(\.element), isLast: isLast)
+    var records = elements.flatMap(\.records)
+    if isLast { records = takeOpen() + records }
+    try run(records, elements.map(\.element), isLast: isLast)
     let done = cutter.offset
     window.drop(done)
     cutter.drop(done)
@@ -198,20 +209,24 @@ final class JSONImporter {
   }
 
   private func run(_ records: [ImportRecord], _ elements: [ElementCutter.Element], isLast: Bool) throws {
-    if records.isEmpty { return }
-    let batch = ImportBatch(records, in: context, map, writer, policy, openLinks, isLast: isLast)
+    if records.isEmpty, !isLast || lost.isEmpty { return }
+    let batch = ImportBatch(
+      records, in: context, map, writer, policy, openLinks, lost, isLast: isLast,
+      isSavedEarly: !isLast && rejection == .objects)
     let finder = PlaceFinder(window, elements)
     // Records and targets refer to each other.
     defer { for record in batch.records { record.target = nil } }
     do {
       try batch.carryOut(pulling: pull)
       note(batch, finder)
-      if rejection == .objects { try save(batch, finder) } else { keepPlaces(of: batch, finder) }
+      let deleted = isLast ? try lost.delete(Self.mostDeletedAtOnce, in: context) : []
+      if rejection == .objects { try save(batch, deleted, finder) } else { keepPlaces(of: batch, deleted, finder) }
     } catch {
       context.rollback()
       throw error
     }
-    count(batch)
+    for target in batch.table.targets { finish(target) }
+    if rejection == .objects { count(batch.table.targets) } else { unsavedTargets += batch.table.targets }
   }
 
   /// The records that have waited for a key which comes again, with what is nested in them.
@@ -223,31 +238,43 @@ final class JSONImporter {
 
   /// Notes what a batch has found, with the places of it as long as the bytes are there.
   private func note(_ batch: ImportBatch, _ finder: PlaceFinder) {
+    let told = batch.failures + batch.unresolved
+    finder.find(told.lazy.map(\.problem.offset))
+    finder.find(told.lazy.map(\.record.start))
     for (record, problem) in batch.failures { report.rejected.append(failure(problem, record, finder)) }
     for (record, problem) in batch.unresolved { report.unresolved.append(failure(problem, record, finder)) }
-    var isOpen: Set<ObjectIdentifier> = []
-    func keep(_ record: ImportRecord) {
-      keepPlace(record.start, finder)
-      let root = record.root
-      if isOpen.insert(ObjectIdentifier(root)).inserted { open.append(root) }
-    }
+    var kept = KeptRecords()
     for group in batch.waiting {
-      for problem in group.problems { keepPlace(problem.offset, finder) }
-      for record in group.records {
-        keep(record)
-        if let key = record.ownKey { waiting[key, default: []].append(record) }
-      }
+      kept.offsets += group.problems.map(\.offset)
+      for record in group.records { kept.add(record, waits: true) }
     }
-    for record in batch.records where !record.openLinks.isEmpty && record.doneKey == nil {
-      keep(record)
+    for record in batch.records where !record.openLinks.isEmpty && record.doneKey == nil { kept.add(record) }
+    keep(kept, finder)
+  }
+
+  /// The records that are carried out later, or have links that are.
+  private struct KeptRecords {
+    var records: [(record: ImportRecord, waits: Bool)] = []
+    /// The offsets of which the places may be needed then.
+    var offsets: [Int] = []
+
+    mutating func add(_ record: ImportRecord, waits: Bool = false) {
+      records.append((record, waits))
+      offsets.append(record.start)
       for number in record.openLinks {
-        for case .reference(_, let offset)? in record.links[number]?.members ?? [] { keepPlace(offset, finder) }
+        for case .reference(_, let offset)? in record.links[number]?.members ?? [] { offsets.append(offset) }
       }
     }
   }
 
-  private func keepPlace(_ offset: Int, _ finder: PlaceFinder) {
-    if keptPlaces[offset] == nil { keptPlaces[offset] = finder.place(offset) }
+  private func keep(_ kept: KeptRecords, _ finder: PlaceFinder) {
+    finder.find(kept.offsets)
+    for offset in kept.offsets where keptPlaces[offset] == nil { keptPlaces[offset] = finder.place(offset) }
+    for (record, waits) in kept.records {
+      let root = record.root
+      if openRoots.insert(ObjectIdentifier(root)).inserted { open.append(root) }
+      if waits, let key = record.ownKey { waiting[key, default: []].append(record) }
+    }
   }
 
   private func failure(
@@ -262,55 +289,113 @@ final class JSONImporter {
 
   // MARK: Saving
 
-  private func save(_ batch: ImportBatch, _ finder: PlaceFinder) throws {
-    let discarded = try context.saveValidChanges(mergePolicy: policy)
+  /// Whether a save may unite a new object with one that another writer has inserted meanwhile: by the key of the mapping
+  /// only, by which the import would have found it.
+  private func unites(_ entity: Int, _ key: UniqueKey) -> Bool { map.entities[entity]?.key == key }
+
+  private func save(_ batch: ImportBatch, _ deleted: [ManagedObject], _ finder: PlaceFinder) throws {
+    let discarded = try context.saveValidChanges(mergePolicy: policy, unites: unites) {
+      try batch.giveBack()
+      for target in batch.table.targets { try target.compare() }
+    }
+    noteDeleted(deleted)
     if discarded.isEmpty { return }
     let targets = Dictionary(
       batch.table.targets.compactMap { target in target.object.map { (AnyObjectID($0), target) } },
       uniquingKeysWith: { first, _ in first })
+    var isAnyHeld = false
+    var refused: [(ValidationFailure, ImportRecord?)] = []
     for change in discarded {
       let target = targets[change.object]
       target?.isRefused = true
+      // The values may become free in a later batch. What depends on such an object waits as well.
+      let mayBeFreed = change.failures.contains { $0.rule == .unique || isAnyHeld && $0.rule.isAboutPartners }
+      if let target, !batch.isLast, mayBeFreed, !target.records.isEmpty {
+        isAnyHeld = true
+        target.isHeld = true
+        continue
+      }
       for record in target?.records ?? [] { record.isRejected = true }
-      report.rejected += change.failures.map { failure($0, target?.records.last, finder) }
+      refused += change.failures.map { ($0, target?.records.last) }
+    }
+    finder.find(refused.compactMap { Self.offset(of: $0, $1) })
+    report.rejected += refused.map { failure($0, $1, finder) }
+    batch.loseMembersOfRefused()
+    guard isAnyHeld else { return }
+    var kept = KeptRecords()
+    for target in batch.table.targets where target.isHeld {
+      for record in target.records where !record.isRejected {
+        kept.add(record, waits: true)
+        kept.offsets += (record.offsets + record.links.compactMap { $0?.offset }).filter { $0 >= 0 }
+      }
+    }
+    for record in batch.keepLinksToHeld() { kept.add(record) }
+    keep(kept, finder)
+  }
+
+  private func noteDeleted(_ objects: [ManagedObject]) {
+    for object in objects where object.isDeleted {
+      deletedKeys.append(object._key)
+      report.deleted.append(object, type(of: object)._entity)
     }
   }
 
-  /// A broken rule at the place of the property, if the input has it.
+  /// So many objects without an owner are deleted in one save.
+  private static let mostDeletedAtOnce = 10_000
+
+  /// Deletes more objects that have lost their owners.
+  private func deleteLost() throws {
+    do {
+      let deleted = try lost.delete(Self.mostDeletedAtOnce, in: context)
+      for change in try context.saveValidChanges(mergePolicy: policy, unites: unites, willTry: {}) {
+        report.rejected += change.failures.map { failure($0, nil, nil) }
+      }
+      noteDeleted(deleted)
+    } catch {
+      context.rollback()
+      throw error
+    }
+  }
+
+  /// The offset of a property that breaks a rule, or of the object, if the input has it not.
+  private static func offset(of failure: ValidationFailure, _ record: ImportRecord?) -> Int? {
+    guard let record else { return nil }
+    // A unique key may have several properties.
+    let names = failure.rule == .unique ? failure.property.split(separator: ", ").map(String.init) : [failure.property]
+    let fields = record.map.fields.indices.filter { names.contains(record.map.fields[$0].attribute.name) }
+    let links = record.map.links.indices.filter { names.contains(record.map.links[$0].relationship.name) }
+    return fields.map { record.offsets[$0] }.first { $0 >= 0 } ?? links.compactMap { record.links[$0]?.offset }.first
+      ?? record.start
+  }
+
   private func failure(
     _ failure: ValidationFailure, _ record: ImportRecord?, _ finder: PlaceFinder?
   ) -> JSONImportFailure {
-    var offset = record?.start
-    if let record {
-      if let field = record.map.fields.firstIndex(where: { $0.attribute.name == failure.property }),
-        record.offsets[field] >= 0
-      {
-        offset = record.offsets[field]
-      } else if let link = record.map.links.firstIndex(where: { $0.relationship.name == failure.property }),
-        let given = record.links[link]
-      {
-        offset = given.offset
-      }
-    }
+    let offset = Self.offset(of: failure, record)
     return JSONImportFailure(
-      code: .brokenRule,
+      code: failure.rule == .unique ? .unique : .brokenRule,
       place: offset.flatMap { finder?.place($0) ?? keptPlaces[$0] } ?? (record?.start).flatMap { keptPlaces[$0] },
       entity: failure.entity,
       property: failure.property.isEmpty ? nil : failure.property, message: failure.message)
   }
 
-  private func keepPlaces(of batch: ImportBatch, _ finder: PlaceFinder) {
+  private func keepPlaces(of batch: ImportBatch, _ deleted: [ManagedObject], _ finder: PlaceFinder) {
+    deletedWithAll += deleted
     for target in batch.table.targets {
       guard let object = target.object, let record = target.records.last else { continue }
       unsaved[object._key] = record
-      keepPlace(record.start, finder)
     }
+    let starts = batch.table.targets.compactMap(\.records.last?.start)
+    finder.find(starts)
+    for offset in starts where keptPlaces[offset] == nil { keptPlaces[offset] = finder.place(offset) }
   }
 
   private func saveEverything() throws {
     if !report.rejected.isEmpty { try giveUp(report.rejected) }
     do {
-      try context.save(mergePolicy: policy)
+      deletedWithAll += try lost.delete(.max, in: context)
+      for target in unsavedTargets { try target.compare() }
+      try context.save(mergePolicy: policy, unites: unites)
     } catch let refusal as ValidationError {
       try giveUp(
         refusal.failures.map { self.failure($0, unsaved[$0.key], nil) })
@@ -318,6 +403,8 @@ final class JSONImporter {
       context.rollback()
       throw error
     }
+    noteDeleted(deletedWithAll)
+    count(unsavedTargets)
   }
 
   private func giveUp(_ failures: [JSONImportFailure]) throws {
@@ -327,14 +414,29 @@ final class JSONImporter {
       failures: failures)
   }
 
-  private func count(_ batch: ImportBatch) {
-    for target in batch.table.targets {
-      guard let object = target.object, !target.isRefused else { continue }
-      let records = target.records.filter { !$0.isRejected && $0.doneKey == nil }
-      for record in records { record.doneKey = object._key }
-      if records.isEmpty && !target.isChanged { continue }
+  /// Marks the records of an object as carried out.
+  private func finish(_ target: ImportTarget) {
+    guard let object = target.object, !target.isRefused else { return }
+    for record in target.records where !record.isRejected && record.doneKey == nil {
+      record.doneKey = object._key
+      target.isMet = true
+    }
+    target.records = []
+  }
+
+  /// Counts what a save has done.
+  private func count(_ targets: [ImportTarget]) {
+    for target in targets where !target.isRefused && (target.isMet || target.isChanged) {
+      guard let object = target.object, !object.isDeleted else { continue }
       let entity = type(of: object)._entity
-      if target.isNew {
+      if let survivor = object.survivor {
+        // Another writer has inserted the object meanwhile.
+        if policy == .rollback {
+          report.unchanged.append(survivor, entity)
+        } else {
+          report.updated.append(survivor, entity)
+        }
+      } else if target.isNew {
         report.inserted.append(object, entity)
       } else if target.isChanged {
         report.updated.append(object, entity)
@@ -346,14 +448,14 @@ final class JSONImporter {
 
   // MARK: The end
 
-  /// Carries out what has waited for objects that came later, or will not come.
-  private func settleWaiting() throws {
+  /// Takes the records that have waited for objects that come later, or have links to such objects.
+  private func takeOpen() -> [ImportRecord] {
     waiting = [:]
     var all: [ImportRecord] = []
-    var seen: Set<ObjectIdentifier> = []
-    for root in open where seen.insert(ObjectIdentifier(root)).inserted { root.appendAll(to: &all) }
-    try run(all, [], isLast: true)
+    for root in open { root.appendAll(to: &all) }
     open = []
+    openRoots = []
+    return all
   }
 
   private func tellProgress() {
@@ -362,26 +464,35 @@ final class JSONImporter {
   }
 }
 
+extension ValidationFailure.Rule {
+  /// Whether an object breaks the rule because of a partner that it has or lacks.
+  fileprivate var isAboutPartners: Bool {
+    switch self {
+    case .required, .minimumCount, .deletedPartner: true
+    default: false
+    }
+  }
+}
+
 /// Finds the places of offsets, from the bytes of a batch.
 private final class PlaceFinder {
   private let window: ImportWindow
   private let elements: [ElementCutter.Element]
-  private lazy var lines = ImportWindow.Lines(window)
+  private var places: [Int: JSONPlace] = [:]
 
   init(_ window: ImportWindow, _ elements: [ElementCutter.Element]) {
     self.window = window
     self.elements = elements
   }
 
-  /// - Returns: nil for an offset that is in none of the elements.
-  func place(_ offset: Int) -> JSONPlace? {
-    let position = offset - window.start
-    var (low, high) = (0, elements.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if elements[middle].range.upperBound <= position { low = middle + 1 } else { high = middle }
-    }
-    guard low < elements.count, elements[low].range.contains(position) else { return nil }
-    return lines.place(offset, in: elements[low])
+  /// Finds the places of offsets, all in one pass. Those that are in none of the elements have none.
+  func find(_ offsets: some Sequence<Int>) {
+    guard let first = elements.first, let last = elements.last else { return }
+    let range = window.start + first.range.lowerBound..<window.start + last.range.upperBound
+    let wanted = Set(offsets).filter { range.contains($0) && places[$0] == nil }.sorted()
+    for (offset, place) in zip(wanted, window.places(of: wanted, in: elements)) { places[offset] = place }
   }
+
+  /// The place of an offset that was looked for.
+  func place(_ offset: Int) -> JSONPlace? { places[offset] }
 }

@@ -98,6 +98,31 @@ extension Column {
   }
 }
 
+extension ManagedObjectContext {
+  /// Saves, and unites new objects with others by some unique keys only. The values of other keys are taken, under every
+  /// policy.
+  ///
+  /// - Throws: the same errors as ``save(mergePolicy:)``.
+  package func save(mergePolicy: MergePolicy, unites: @escaping UnitingKeys) throws {
+    try graph.save(mergePolicy: mergePolicy, unites: unites)
+  }
+
+  /// Saves the changes that are valid, and unites new objects with others by some unique keys only.
+  ///
+  /// - Parameter willTry: Called before each attempt.
+  /// - Throws: the same errors as ``saveValidChanges(mergePolicy:)``.
+  package func saveValidChanges(
+    mergePolicy: MergePolicy, unites: @escaping UnitingKeys, willTry: () throws -> Void
+  ) throws -> [DiscardedChange] {
+    try graph.saveValidChanges(mergePolicy: mergePolicy, unites: unites, willTry: willTry)
+  }
+}
+
+extension ManagedObject {
+  /// The object that a save has united this one with; nil if there is none.
+  package final var survivor: ManagedObject? { replacement == 0 ? nil : link.graph?.map[replacement] }
+}
+
 extension AnyObjectID {
   /// The identifier of an object of an entity of a context.
   package init(_ key: Int64, entity: Int, in context: ManagedObjectContext) {

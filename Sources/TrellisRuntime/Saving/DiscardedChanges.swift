@@ -25,11 +25,18 @@ extension ObjectGraph {
   /// Saves, and discards the changes of objects that break rules until the save succeeds. Only the save itself knows
   /// every rule: a check beforehand would be a second mechanism that has to agree with the first, and would be outdated
   /// before the save.
-  func saveValidChanges(mergePolicy: MergePolicy?) throws -> [DiscardedChange] {
+  ///
+  /// - Parameters:
+  ///   - unites: The unique keys by which the save may unite objects; nil if the policy alone decides.
+  ///   - willTry: Called before each attempt, when the changes of the last one are as they are saved if it succeeds.
+  func saveValidChanges(
+    mergePolicy: MergePolicy?, unites: UnitingKeys? = nil, willTry: () throws -> Void = {}
+  ) throws -> [DiscardedChange] {
     var discarding = Discarding(self)
     while true {
       do {
-        try save(mergePolicy: mergePolicy)
+        try willTry()
+        try save(mergePolicy: mergePolicy, unites: unites)
         return discarding.discarded
       } catch let refusal as ValidationError {
         try discarding.giveUp(refusal.failures)

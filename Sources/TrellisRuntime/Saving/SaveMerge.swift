@@ -7,13 +7,15 @@ import TrellisStorage
 struct SaveMerge {
   let graph: ObjectGraph
   let policy: MergePolicy
+  private let unites: UnitingKeys?
   private(set) var trace: MergeTrace?
   /// The number of further refusals for which no reason is found before the save gives up.
   private var patience = 3
 
-  init(_ graph: ObjectGraph, _ policy: MergePolicy) {
+  init(_ graph: ObjectGraph, _ policy: MergePolicy, _ unites: UnitingKeys?) {
     self.graph = graph
     self.policy = policy
+    self.unites = unites
   }
 
   /// The action for one object.
@@ -82,7 +84,7 @@ struct SaveMerge {
     for (object, mask) in plan.updated { search.add(object, mask) }
     let clashes = try search.clashes()
     if clashes.isEmpty { return false }
-    var union = UniqueKeyMerge(graph, policy)
+    var union = UniqueKeyMerge(graph, policy, unites)
     try union.decide(clashes)
     begin()
     guard let trace else { return false }

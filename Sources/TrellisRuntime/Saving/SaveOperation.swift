@@ -31,10 +31,10 @@ struct SaveOperation {
   private let concurrentReferences: ConcurrentReferences
   private var merge: SaveMerge
 
-  private init(_ graph: ObjectGraph, _ policy: MergePolicy) {
+  private init(_ graph: ObjectGraph, _ policy: MergePolicy, _ unites: UnitingKeys?) {
     self.graph = graph
     concurrentReferences = ConcurrentReferences(graph)
-    merge = SaveMerge(graph, policy)
+    merge = SaveMerge(graph, policy, unites)
   }
 
   // MARK: Ways in
@@ -42,11 +42,11 @@ struct SaveOperation {
   /// Saves a context.
   ///
   /// - Throws: the same errors as ``ManagedObjectContext/save(mergePolicy:)``. Memory and the store are then unchanged.
-  static func run(_ graph: ObjectGraph, _ policy: MergePolicy) throws {
+  static func run(_ graph: ObjectGraph, _ policy: MergePolicy, unites: UnitingKeys? = nil) throws {
     graph.mergeInbox(readingEdited: false)
     graph.checkInvariants()
     let plan = try graph.withWillSave {
-      var operation = SaveOperation(graph, policy)
+      var operation = SaveOperation(graph, policy, unites)
       return try operation.write()
     }
     graph.checkInvariants()
@@ -230,10 +230,12 @@ extension ObjectGraph {
 
 extension ObjectGraph {
   /// Writes all changes since the last save in one transaction, or none of them.
-  func save(mergePolicy: MergePolicy? = nil) throws {
+  ///
+  /// - Parameter unites: The unique keys by which the save may unite objects; nil if the policy alone decides.
+  func save(mergePolicy: MergePolicy? = nil, unites: UnitingKeys? = nil) throws {
     try checkAllowed("save")
     try checkNotPinned()
     try throwPendingFailure()
-    try SaveOperation.run(self, mergePolicy ?? self.mergePolicy)
+    try SaveOperation.run(self, mergePolicy ?? self.mergePolicy, unites: unites)
   }
 }

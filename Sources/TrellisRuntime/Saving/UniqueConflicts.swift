@@ -1,4 +1,4 @@
-import TrellisModel
+package import TrellisModel
 import TrellisStorage
 
 /// Objects that have the same values in one unique key.
@@ -184,12 +184,17 @@ private struct HashTable {
 
 // MARK: - Unique key merge
 
+/// Whether a save may unite a new object of an entity with the object that has the same values in a unique key. Where it
+/// may not, the values are taken, under every policy.
+package typealias UnitingKeys = (_ entity: Int, _ key: UniqueKey) -> Bool
+
 /// Merges objects that have the same unique key into one. The survivor keeps its identity and takes over values and
 /// links of the others as far as the policy says. The others then belong to no context any more. No delete rule
 /// applies.
 struct UniqueKeyMerge {
   private let graph: ObjectGraph
   private let policy: MergePolicy
+  private let unites: UnitingKeys?
 
   private struct Union {
     let object: ManagedObject
@@ -203,9 +208,10 @@ struct UniqueKeyMerge {
   /// Saved objects whose changes of a key are discarded.
   private var yielding: [(object: ManagedObject, key: UniqueKey)] = []
 
-  init(_ graph: ObjectGraph, _ policy: MergePolicy) {
+  init(_ graph: ObjectGraph, _ policy: MergePolicy, _ unites: UnitingKeys?) {
     self.graph = graph
     self.policy = policy
+    self.unites = unites
   }
 
   // MARK: Deciding
@@ -233,8 +239,7 @@ struct UniqueKeyMerge {
     // Two objects in the store are never merged into one.
     let isNew = object.phase == .inserted
     guard survivor !== object else { return }
-    let yields = policy == .storeTrump || policy == .rollback
-    guard policy != .error, isNew ? type(of: object) == type(of: survivor) : yields else {
+    guard isNew ? mayUnite(object, survivor, key) : yields else {
       let entity = graph.runtime.info(key.entity).entity
       let names = key.properties.map { entity.properties[$0].name }
       rules.fail(
@@ -252,6 +257,14 @@ struct UniqueKeyMerge {
       yielding.append((object, key))
     }
   }
+
+  /// Whether a new object may become an object with the same key.
+  private func mayUnite(_ object: ManagedObject, _ survivor: ManagedObject, _ key: UniqueKey) -> Bool {
+    policy != .error && type(of: object) == type(of: survivor) && unites?(type(of: object)._entity, key) != false
+  }
+
+  /// Whether a saved object gives up its change of a key.
+  private var yields: Bool { unites == nil && (policy == .storeTrump || policy == .rollback) }
 
   /// The object that finally replaces an object; the object itself if it is not replaced.
   private func survivor(_ object: ManagedObject) -> ManagedObject {

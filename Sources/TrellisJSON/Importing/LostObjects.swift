@@ -1,0 +1,83 @@
+import TrellisModel
+@_spi(Generated) import TrellisRuntime
+import TrellisStorage
+
+/// The objects that an import has removed from the objects that own them, by key.
+///
+/// Another record may give such an object to another owner, before or after. So whether the object is deleted is known at
+/// the end of the import only. Until then the object stays in the store.
+final class LostObjects {
+  /// The relationships to the owners that were lost last.
+  private var relationships: [Int64: Relationship] = [:]
+
+  var isEmpty: Bool { relationships.isEmpty }
+
+  /// Notes that an object was removed from a relationship that owns it.
+  func note(_ object: ManagedObject, from relationship: Relationship) { relationships[object._key] = relationship }
+
+  /// Forgets an object that has an owner again.
+  func forget(_ key: Int64) { relationships[key] = nil }
+
+  /// Deletes some of the objects that nothing owns, and forgets these and all others that were looked at.
+  ///
+  /// - Parameter count: So many objects are looked at.
+  /// - Returns: the deleted objects.
+  func delete(_ count: Int, in context: ManagedObjectContext) throws -> [ManagedObject] {
+    let keys = relationships.count <= count ? relationships.keys.sorted() : Array(relationships.keys.prefix(count))
+    let groups = Dictionary(grouping: keys) { relationships[$0]?.destination ?? 0 }
+    var deleted: [ManagedObject] = []
+    for (entity, keys) in groups.sortedByKey {
+      let objects = try context.objects(keys, entity: entity)
+      for key in keys {
+        guard let object = objects[key], let relationship = relationships[key], !object.isDeleted,
+          try object.isOrphan(of: relationship, in: context)
+        else { continue }
+        try context.delete(object)
+        deleted.append(object)
+      }
+    }
+    for key in keys { relationships[key] = nil }
+    return deleted
+  }
+}
+
+extension ManagedObject {
+  /// Whether an object that was removed from a relationship has no owner: neither in this relationship nor in another one
+  /// that takes the object along when an owner is deleted. An object that lacks an owner that it requires has none.
+  fileprivate final func isOrphan(of relationship: Relationship, in context: ManagedObjectContext) throws -> Bool {
+    let model = context.model
+    let inverse = model.inverse(of: relationship)
+    if let inverse, inverse.isRequired, try isEmpty(inverse) { return true }
+    for case let other? in model.entities[type(of: self)._entity].properties.map(\.relationship) {
+      let isOwner =
+        other === inverse || !other.isTransient && model.inverse(of: other)?.deleteRule == .cascade
+      if try isOwner && !isEmpty(other) { return false }
+    }
+    return try inverse != nil || context.count(of: relationship.owners(of: _key)) == 0
+  }
+
+  /// Whether a relationship has no partner.
+  final func isEmpty(_ relationship: Relationship) throws -> Bool {
+    if relationship.isToMany { return try keysOfMembers(of: relationship.index).isEmpty }
+    if relationship.isColumn { return presentKey(relationship.index) == 0 }
+    return try partner(of: relationship.index) == nil
+  }
+
+  /// The key of the partner in the object's own row.
+  final func presentKey(_ property: Int) -> Int64 {
+    _willRead(property)
+    return _reference(property)
+  }
+}
+
+extension Relationship {
+  /// A request for the objects that have an object in this relationship, which has no inverse.
+  fileprivate func owners(of key: Int64) -> StoreRequest {
+    let path = PropertyPath(variable: 0).appending(index)
+    let isWanted = { QueryPredicate.isIn(.path($0), [.integer(key)], .integer) }
+    return StoreRequest(
+      entity: entity,
+      predicate: isToMany
+        ? .quantified(.any, path, variable: 1, isWanted(PropertyPath(variable: 1))) : isWanted(path))
+  }
+}
