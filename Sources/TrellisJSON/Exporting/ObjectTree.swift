@@ -9,6 +9,8 @@ struct ObjectTree {
   private let nested: Set<[Int]>?
   /// The objects that enclose the present one. An object is not nested in itself.
   private var enclosing: Set<Int64> = []
+  /// The objects that the document has in full, or will have, if all that is mapped is nested. Their key stands for them.
+  private var written: Set<Int64> = []
   private var count = 0
 
   /// So many objects are nested in one element at most.
@@ -23,6 +25,7 @@ struct ObjectTree {
     count = 0
     enclosing = []
     let entity = try mapped(object)
+    if nested == nil { written.insert(object._key) }
     return try tree(object, entity, [])
   }
 
@@ -32,7 +35,10 @@ struct ObjectTree {
     }
   }
 
-  private mutating func tree(_ object: ManagedObject, _ entity: EntityMap, _ path: [Int]) throws -> JSONTree {
+  /// - Parameter isKeyOnly: Whether the document has the object already, so that its key alone is written.
+  private mutating func tree(
+    _ object: ManagedObject, _ entity: EntityMap, _ path: [Int], isKeyOnly: Bool = false
+  ) throws -> JSONTree {
     count += 1
     guard count <= Self.mostObjects, enclosing.count < JSONScanner.maximumDepth - 8 else {
       throw JSONExportError(
@@ -48,7 +54,9 @@ struct ObjectTree {
     if let path = entity.entityPath {
       path.reduce(tree) { $0.member(String(decoding: $1, as: UTF8.self)) }.set(entity.entityValue)
     }
-    for property in entity.entity.properties {
+    let keyProperties = isKeyOnly ? entity.key?.properties : nil
+    var partners = try partners(of: object, entity, path, keyProperties)
+    for property in entity.entity.properties where keyProperties?.contains(property.index) != false {
       switch property {
       case .attribute(let attribute):
         if let field = entity.fields.first(where: { $0.attribute === attribute }) {
@@ -56,11 +64,64 @@ struct ObjectTree {
         }
       case .relationship(let relationship):
         if let link = entity.links.first(where: { $0.relationship === relationship }) {
-          try write(link, of: object, to: tree, path + [relationship.index])
+          let partners = partners.removeValue(forKey: relationship.index) ?? []
+          try write(link, partners, to: tree, path + [relationship.index])
         }
       }
     }
     return tree
+  }
+
+  /// A partner, and how it is written.
+  private struct Partner {
+    enum Form {
+      case nested
+      /// Nested, but with the key only, which has several properties.
+      case nestedKey
+      case key
+      /// It encloses the object, and has no key.
+      case leftOut
+    }
+
+    let object: ManagedObject
+    let form: Form
+  }
+
+  /// The partners of an object by relationship.
+  ///
+  /// Those that are nested are known before any of them is written, so that objects lie as few levels deep as possible.
+  private mutating func partners(
+    of object: ManagedObject, _ entity: EntityMap, _ path: [Int], _ properties: [Int]?
+  ) throws -> [Int: [Partner]] {
+    var found: [Int: [Partner]] = [:]
+    for link in entity.links where properties?.contains(link.relationship.index) != false {
+      let relationship = link.relationship
+      var partners: [ManagedObject]
+      if relationship.isToMany {
+        partners = try object.members(of: relationship.index)
+        if !relationship.isOrdered { partners.sort { $0._key < $1._key } }
+      } else {
+        partners = try object.partner(of: relationship.index).map { [$0] } ?? []
+      }
+      let path = path + [relationship.index]
+      found[relationship.index] = partners.map { Partner(object: $0, form: form(of: $0, link, path)) }
+    }
+    return found
+  }
+
+  private mutating func form(of partner: ManagedObject, _ link: LinkMap, _ path: [Int]) -> Partner.Form {
+    let isEnclosing = enclosing.contains(partner._key)
+    let isWanted = !link.isReference && nested?.contains(path) != false
+    if link.reference != nil, isEnclosing || !isWanted || nested == nil && written.contains(partner._key) {
+      return .key
+    }
+    if isEnclosing { return .leftOut }
+    if nested == nil, !written.insert(partner._key).inserted,
+      let key = map.entities[type(of: partner)._entity]?.key, key.properties.count > 1
+    {
+      return .nestedKey
+    }
+    return .nested
   }
 
   // MARK: Attributes
@@ -118,16 +179,18 @@ struct ObjectTree {
 
   // MARK: Relationships
 
-  private mutating func write(_ link: LinkMap, of object: ManagedObject, to tree: JSONTree, _ path: [Int]) throws {
+  private mutating func write(
+    _ link: LinkMap, _ partners: [Partner], to tree: JSONTree, _ path: [Int]
+  ) throws {
     if link.relationship.isToMany {
-      let members = try object.members(of: link.relationship.index)
       var values: [JSONTree] = []
       var keys: [String] = []
-      for member in link.relationship.isOrdered ? members : members.sorted(by: { $0._key < $1._key }) {
+      for member in partners {
         guard let value = try value(member, link, path) else { continue }
         values.append(value)
-        if let entity = map.entities[type(of: member)._entity], let field = entity.keyField {
-          keys.append(entity.fields[field].value.text(member._value(entity.fields[field].attribute.index)))
+        if let entity = map.entities[type(of: member.object)._entity], let field = entity.keyField {
+          let attribute = entity.fields[field].attribute
+          keys.append(entity.fields[field].value.text(member.object._value(attribute.index)))
         } else {
           keys.append("\(keys.count)")
         }
@@ -135,30 +198,29 @@ struct ObjectTree {
       return write(values, link.path.steps[...], to: tree, keys: keys)
     }
     guard let place = place(at: link.path.steps[...], in: tree) else { return }
-    let partner = try object.partner(of: link.relationship.index)
-    if let partner, let value = try value(partner, link, path) {
+    if let partner = partners.first, let value = try value(partner, link, path) {
       place.take(value)
     } else {
       place.set(Array("null".utf8))
     }
   }
 
-  /// A partner as a nested object, or as its key; nil if it has no key and encloses the object.
-  private mutating func value(_ partner: ManagedObject, _ link: LinkMap, _ path: [Int]) throws -> JSONTree? {
-    let isNested = !link.isReference && !enclosing.contains(partner._key) && nested?.contains(path) != false
-    if isNested || link.reference == nil {
-      if enclosing.contains(partner._key) { return nil }
-      let entity = try mapped(partner)
+  /// A partner as a nested object, or as its key; nil if it is left out.
+  private mutating func value(_ partner: Partner, _ link: LinkMap, _ path: [Int]) throws -> JSONTree? {
+    let object = partner.object
+    object._willRead(-1)
+    switch partner.form {
+    case .leftOut: return nil
+    case .key:
+      return link.reference.map { JSONTree($0.json(object._value($0.attribute.index))) }
+    case .nested, .nestedKey:
+      let entity = try mapped(object)
       if let number = entity.valueField, entity.root.isLeaf {
-        partner._willRead(-1)
         let field = entity.fields[number]
-        return JSONTree(field.value.json(partner._value(field.attribute.index)))
+        return JSONTree(field.value.json(object._value(field.attribute.index)))
       }
-      return try tree(partner, entity, path)
+      return try tree(object, entity, path, isKeyOnly: partner.form == .nestedKey)
     }
-    guard let reference = link.reference else { return nil }
-    partner._willRead(-1)
-    return JSONTree(reference.json(partner._value(reference.attribute.index)))
   }
 }
 
@@ -188,7 +250,7 @@ extension ValueMap {
     switch (type, value) {
     case (.date, .integer(let microseconds)): date.append(microseconds, to: &bytes)
     // What is read as the text of a number is written as one.
-    case _ where !take.isEmpty: bytes.appendQuoted(text(value))
+    case _ where !take.isEmpty && type != .bool: bytes.appendQuoted(text(value))
     default: if !bytes.append(value, as: form) { bytes = Array("null".utf8) }
     }
     return bytes
