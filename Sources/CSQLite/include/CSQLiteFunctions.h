@@ -18,6 +18,7 @@
     (db, sql, callback, data, message)) \
   X(const char *, sqlite3_errmsg, (sqlite3 *db), (db)) \
   X(int, sqlite3_extended_errcode, (sqlite3 *db), (db)) \
+  X(int, sqlite3_system_errno, (sqlite3 *db), (db)) \
   X(int, sqlite3_file_control, \
     (sqlite3 *db, const char *schema, int operation, void *argument), (db, schema, operation, argument)) \
   X(int, sqlite3_db_readonly, (sqlite3 *db, const char *schema), (db, schema)) \

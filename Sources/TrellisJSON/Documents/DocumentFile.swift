@@ -196,7 +196,11 @@ struct DocumentOpening {
   var observer: MigrationObserver?
 
   func open() throws(StoreError) -> Opened {
-    let lock = isReadOnly ? nil : try self.lock()
+    let lock: (any OpenFile)?
+    do throws(StoreError) { lock = isReadOnly ? nil : try self.lock() } catch {
+      guard error.code == .full else { throw error }
+      return try openWithoutRoom(error)
+    }
     do throws(StoreError) {
       var opened = try read()
       opened.lock = lock
@@ -214,6 +218,20 @@ struct DocumentOpening {
     }
   }
 
+  /// A full disk does not prevent reading.
+  private func openWithoutRoom(_ refusal: StoreError) throws(StoreError) -> Opened {
+    do throws(StoreError) {
+      var opened = try DocumentOpening(
+        file: file, document: document, isReadOnly: true, policy: policy, observer: observer
+      ).open()
+      opened.loaded.refusalOfWrites = refusal
+      return opened
+    } catch {
+      // A document that is missing would have to be created.
+      throw error.code == .cannotOpen ? refusal : error
+    }
+  }
+
   /// Releases the lock. Its file is removed first, so that no program takes a lock that is about to be removed.
   static func release(_ lock: any OpenFile, _ file: DocumentFile) {
     try? file.files.remove(file.lockPath)
@@ -228,6 +246,11 @@ struct DocumentOpening {
         throw StoreError(
           .busy, "\(file.path) is open for writing already, in this program or another.",
           remedy: "Close it there, share its container, or open it for reading only.")
+      }
+      if case .full = error.kind {
+        throw StoreError(
+          .full, "There was no room on the disk when \(file.path) was opened, so it is only read.",
+          remedy: "Make room on the disk, then open the store again.")
       }
       throw cannotOpen("its lock cannot be taken: \(error.reason)")
     }

@@ -101,7 +101,9 @@ final class KeyAllocator: Sendable {
   }
 
   /// Whether a store can be read though it reserves no keys.
-  private static func isRefusal(_ error: StoreError) -> Bool { error.code == .readOnly || error.code == .cannotOpen }
+  private static func isRefusal(_ error: StoreError) -> Bool {
+    [.readOnly, .cannotOpen, .full].contains(error.code)
+  }
 
   deinit { giveBackUnused() }
 

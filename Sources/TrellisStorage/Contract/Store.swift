@@ -13,8 +13,8 @@ public protocol Store: AnyObject, Sendable {
   func connect() throws -> any StoreConnection
   /// Reserves keys that no object has or ever had, in this process or another.
   ///
-  /// - Throws: ``StoreError``. A container goes without keys after the codes `readOnly` and `cannotOpen`, and asks again
-  ///   when it needs them.
+  /// - Throws: ``StoreError``. A container goes without keys after the codes `readOnly`, `cannotOpen` and `full`, and asks
+  ///   again when it needs them.
   func reserveKeys(_ count: Int64) throws -> Range<Int64>
   /// The number of keys that a container reserves at a time. The default, 2³², is enough for the life of a process, so
   /// that inserting never waits for the store; a store that many machines open at once should have fewer.

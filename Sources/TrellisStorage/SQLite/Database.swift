@@ -75,7 +75,22 @@ final class Database {
   }
 
   func error(_ code: Int32, doing: String) -> StoreError {
-    SQLiteErrors.error(code, message, path: path, doing: doing)
+    SQLiteErrors.error(lacksRoom(code) ? TRELLIS_SQLITE_FULL : code, message, path: path, doing: doing)
+  }
+
+  /// Whether an operation failed because the disk is full or a quota is used up. SQLite has a code of its own for most
+  /// writes only. After a failed sync the content of the disk is unknown, so that is never such a failure.
+  private func lacksRoom(_ code: Int32) -> Bool {
+    switch code {
+    case TRELLIS_SQLITE_IOERR_SHMSIZE: return true
+    case TRELLIS_SQLITE_IOERR_WRITE, TRELLIS_SQLITE_IOERR_SHMOPEN: break
+    default: guard code & 0xFF == TRELLIS_SQLITE_CANTOPEN else { return false }
+    }
+    #if os(Windows)
+      return false
+    #else
+      return [ENOSPC, EDQUOT, EFBIG].contains(trellis_sqlite3_system_errno(handle))
+    #endif
   }
 
   var message: String { String(cString: trellis_sqlite3_errmsg(handle)) }
@@ -394,21 +409,25 @@ enum SQLiteLibrary {
 enum PlatformFiles {
   enum Creation {
     case created, exists
-    case failed(String)
+    case failed(FileProblem)
   }
 
   /// Creates an empty file that only its owner may read and write.
   static func create(_ path: String) -> Creation {
     #if os(Windows)
       if FileManager.default.fileExists(atPath: path) { return .exists }
-      return FileManager.default.createFile(atPath: path, contents: nil) ? .created : .failed("it cannot be created")
+      return FileManager.default.createFile(atPath: path, contents: nil)
+        ? .created : .failed(FileProblem(.other, "it cannot be created"))
     #else
       let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
       if descriptor >= 0 {
         close(descriptor)
         return .created
       }
-      return errno == EEXIST ? .exists : .failed(String(cString: strerror(errno)))
+      let code = errno
+      if code == EEXIST { return .exists }
+      let isFull = code == ENOSPC || code == EDQUOT
+      return .failed(FileProblem(isFull ? .full : .other, String(cString: strerror(code))))
     #endif
   }
 

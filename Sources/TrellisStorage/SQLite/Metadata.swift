@@ -201,6 +201,17 @@ enum Metadata {
     return next..<end
   }
 
+  /// Reserves keys that are in use already, inside a write transaction.
+  static func reserve(_ keys: Range<Int64>, in database: Database) throws(StoreError) {
+    guard try nextKey(in: database) <= keys.lowerBound else {
+      throw StoreError(
+        .changedByOthers,
+        "\(database.path) was opened while its disk was full, and another program has reserved the keys of the objects "
+          + "that were made since.", remedy: "Open the store again, and make the objects again.")
+    }
+    try set(Self.keys.nextKey, .integer(keys.upperBound), in: database)
+  }
+
   static func nextKey(in database: Database) throws(StoreError) -> Int64 {
     guard case .integer(let next)? = try value(keys.nextKey, in: database), next > 0 else {
       throw SQLiteErrors.damaged(database.path, "it does not say which keys are free")

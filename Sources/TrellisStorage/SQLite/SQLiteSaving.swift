@@ -21,7 +21,9 @@ extension SQLiteConnection {
     try checkWritable()
     externals?.forget()
     history?.begin(author)
+    let keys = setup.hasUnreservedKeys.load(ordering: .relaxed) ? setup.unreservedKeys.withLock { $0 } : nil
     try transaction {
+      if let keys { try Metadata.reserve(keys, in: database) }
       setup.folder?.noteSave()
       try body()
       try indexMarkedTexts()
@@ -29,6 +31,7 @@ extension SQLiteConnection {
       if let history { try writeHistory(history) }
     }
     setup.isBehind.store(false, ordering: .relaxed)
+    if let keys { setup.didReserve(keys) }
     externals?.didCommit()
   }
 

@@ -170,15 +170,26 @@ extension SQLiteStore {
     }
     // The write-ahead log keeps the order of transactions: a durable save of an object with such a key makes the
     // reservation durable, too.
-    return try with(.relaxed, database) { () throws(StoreError) in
-      try connection.committing(doing: "reserve keys") { () throws(StoreError) in
-        try Metadata.reserve(count, in: database)
+    do throws(StoreError) {
+      return try with(.relaxed, database) { () throws(StoreError) in
+        let former = setup.unreservedKeys.withLock { $0 }
+        let keys = try connection.committing(doing: "reserve keys") { () throws(StoreError) in
+          if let former { try Metadata.reserve(former, in: database) }
+          return try Metadata.reserve(count, in: database)
+        }
+        if let former { setup.didReserve(former) }
+        return keys
       }
+    } catch {
+      guard error.code == .full else { throw error }
+      return try setup.giveOut(count, after: Metadata.nextKey(in: database))
     }
   }
 
   package func returnKeys(_ unused: Range<Int64>) {
-    guard !setup.options.isReadOnly, !unused.isEmpty, let connection = try? take() else { return }
+    guard !setup.options.isReadOnly, !unused.isEmpty, !setup.hasUnreservedKeys.load(ordering: .acquiring),
+      let connection = try? take()
+    else { return }
     defer { giveBack(connection) }
     let database = connection.database
     // If this fails, unused keys are lost, and nothing else.
@@ -218,9 +229,10 @@ extension SQLiteStore {
     let database = connection.database
     guard let folder = setup.folder else { return try copy.write { _, path in try database.copy(to: path) } }
     try folder.keepingFiles {
-      try copy.write { _, temporary in
+      let externals = ExternalCopy(of: folder, besides: files.resolved(path))
+      try copy.write(orDiscard: externals.discard) { _, temporary in
         try database.copy(to: temporary)
-        try folder.copyFiles(besides: files.resolved(path))
+        try externals.copy(Database.references(inCopy: temporary, setup.options, setup.layout.model))
       }
     }
   }

@@ -15,7 +15,7 @@ struct StoreOpening {
       switch PlatformFiles.create(path) {
       case .created: return try createOrRemove()
       case .exists: break
-      case .failed(let reason): throw cannotOpen(FileProblem(.other, reason))
+      case .failed(let problem): throw cannotOpen(problem)
       }
     }
     let start: [UInt8]
@@ -34,13 +34,12 @@ struct StoreOpening {
   }
 
   private func cannotOpen(_ problem: FileProblem) -> StoreError {
-    if case .irregular = problem.kind {
-      return StoreError(
-        .cannotOpen, "\(path) cannot be opened: \(problem.reason).", remedy: "Give the store the path of a file.")
+    let message = "\(path) cannot be opened: \(problem.reason)."
+    return switch problem.kind {
+    case .irregular: StoreError(.cannotOpen, message, remedy: "Give the store the path of a file.")
+    case .full: StoreError(.full, message, remedy: "Make room on the disk and try again.")
+    default: StoreError(.cannotOpen, message, remedy: "Check that the folder exists and may be written to.")
     }
-    return StoreError(
-      .cannotOpen, "\(path) cannot be opened: \(problem.reason).",
-      remedy: "Check that the folder exists and may be written to.")
   }
 
   // MARK: A new file
@@ -130,6 +129,7 @@ struct StoreOpening {
       return try openExisting()
     case .onlyReadable(let refusal):
       // The first connection is closed by now, and with it the files that SQLite keeps for writers.
+      if refusal.code == .full { takeInLog() }
       var options = options
       options.isReadOnly = true
       return try StoreOpening(path: path, model: model, options: options, refusalOfWrites: refusal).open()
@@ -145,13 +145,36 @@ struct StoreOpening {
     let migration = FileMigration(path: path, model: model, options: options)
     guard options.isReadOnly else { return try migration.run() }
     if let plan = try migration.plan() {
-      throw plan.forbidden(
-        path, because: "it was to be opened for reading only",
-        remedy: "Open it for writing once, which migrates it, or read a migrated copy.")
+      throw refusalOfWrites
+        ?? plan.forbidden(
+          path, because: "it was to be opened for reading only",
+          remedy: "Open it for writing once, which migrates it, or read a migrated copy.")
     }
   }
 
+  /// A full disk does not prevent reading: a file that could not be prepared for writing is opened for reading.
   private func openForWhatWasAsked() throws(StoreError) -> Opened {
+    do throws(StoreError) {
+      return try openAsAsked()
+    } catch {
+      guard error.code == .full, !options.isReadOnly else { throw error }
+      return .onlyReadable(
+        StoreError(
+          .full, "There was no room on the disk when \(path) was opened, so it is only read.",
+          remedy: "Make room on the disk, then open the store again."))
+    }
+  }
+
+  /// Checkpoints the log that an opening without room for the shared memory has left, and removes it. A connection that
+  /// has the file alone needs no shared memory.
+  private func takeInLog() {
+    guard PlatformFiles.exists(path + "-wal"), let database = try? Database(path: path, options: options) else {
+      return
+    }
+    try? database.execute("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema", doing: "read the log")
+  }
+
+  private func openAsAsked() throws(StoreError) -> Opened {
     let hasLog = PlatformFiles.exists(path + "-wal")
     let isImmutable = options.isReadOnly && !hasLog
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
@@ -327,7 +350,14 @@ struct SearchOpening {
       // The marks tell a library with full-text search later which rows have changed.
       return (try presentParts().hasMarks ? plan : none, none)
     }
-    if !isUpToDate { try remake(plan) }
+    if !isUpToDate {
+      do throws(StoreError) {
+        try remake(plan)
+      } catch {
+        guard error.code == .full else { throw error }
+        return (try presentParts().hasMarks ? plan : none, none)
+      }
+    }
     return (plan, plan)
   }
 

@@ -36,6 +36,10 @@ final class StoreSetup: Sendable {
   let ledger = CommitLedger()
   /// Checks that the file still has the model that it had when it was opened.
   let watch: ModelWatch
+  /// The keys that are given out, and that the file could not reserve for want of room. The next save reserves them.
+  let unreservedKeys = Locked<Range<Int64>?>(nil)
+  /// Whether there are such keys, without the lock.
+  let hasUnreservedKeys = Atomic(false)
   /// Set when a commit failed halfway: the content of the disk is unknown, so no connection writes any more.
   let refusesWrites = Atomic(false)
   /// Set when a save did not find the file at its path.
@@ -110,6 +114,31 @@ final class StoreSetup: Sendable {
       try database.execute(view, doing: "prepare the connection")
     }
     return SQLiteConnection(self, database, layout: TableLayout(layout.model, isPast: true))
+  }
+
+  /// Gives out keys that the file does not reserve before the next save. Some are left out, for programs that reserve
+  /// keys until then.
+  func giveOut(_ count: Int64, after next: Int64) throws(StoreError) -> Range<Int64> {
+    let keys = unreservedKeys.withLock { present -> Range<Int64>? in
+      let start = present?.upperBound ?? next &+ KeyReservation.size &* .random(in: 1...1_024)
+      let (end, overflow) = start.addingReportingOverflow(count)
+      guard !overflow, start >= next else { return nil }
+      present = (present?.lowerBound ?? start)..<end
+      return start..<end
+    }
+    guard let keys else { throw KeyReservation.exhausted(path) }
+    hasUnreservedKeys.store(true, ordering: .releasing)
+    return keys
+  }
+
+  /// Called after a commit that has reserved keys which were given out before.
+  func didReserve(_ keys: Range<Int64>) {
+    unreservedKeys.withLock { present in
+      // More keys may have been given out in the meantime.
+      guard let given = present else { return }
+      present = given.upperBound > keys.upperBound ? keys.upperBound..<given.upperBound : nil
+      hasUnreservedKeys.store(present != nil, ordering: .releasing)
+    }
   }
 
   var uniqueIndexes: [PlannedIndex] {
