@@ -42,7 +42,7 @@ final class ImportBatch {
     self.writer = writer
     self.policy = policy
     self.isLast = isLast
-    table = ImportTable(context, map, writer)
+    table = ImportTable(context, map, writer, lost)
   }
 
   /// - Parameter pull: returns the records that wait for a key which the batch has as well.
@@ -85,6 +85,8 @@ final class ImportBatch {
 
   /// The objects that links of this batch have removed from their owners.
   private var strays: [Stray] = []
+  /// The objects that were deleted, because they have lost their owners and cannot be given to others.
+  private(set) var deleted: [ManagedObject] = []
 
   private func lose(_ object: ManagedObject, _ owner: ImportTarget, _ link: LinkMap) {
     lost.note(object, from: link.relationship)
@@ -100,8 +102,18 @@ final class ImportBatch {
         lost.forget(stray.object._key)
         continue
       }
+      // No record can tell which object it is.
+      if !map.canBeNamed(type(of: stray.object)._entity) {
+        lost.forget(stray.object._key)
+        if try stray.object.isOrphan(of: stray.link.relationship, in: context) {
+          try context.delete(stray.object)
+          deleted.append(stray.object)
+        }
+        continue
+      }
       guard isSavedEarly, inverse.isRequired, let owner = stray.owner.object, owner.isWritable else { continue }
       try owner.add(stray.object, to: stray.link.relationship.index)
+      lost.keep(stray.object, with: owner)
       stray.owner.hasStrays = true
     }
   }
@@ -508,6 +520,10 @@ final class ImportBatch {
     _ partner: ManagedObject?, _ map: LinkMap, of object: ManagedObject, _ target: ImportTarget
   ) throws {
     let property = map.relationship.index
+    if let partner, !lost.isEmpty {
+      lost.forget(partner._key)
+      lost.forget(object._key)
+    }
     if map.relationship.isColumn, object.presentKey(property) == partner?._key ?? 0 { return }
     let present = try object.partner(of: property)
     if present === partner || policy == .storeTrump && !target.isNew && present != nil { return }
@@ -603,6 +619,7 @@ final class ImportBatch {
     let wanted = members.filter { member in
       (!reluctant.contains(member._key) || known.contains(member._key)) && seen.insert(member._key).inserted
     }
+    if !lost.isEmpty { for member in wanted { lost.forget(member._key) } }
     let adds = map.members == .add || policy == .storeTrump && !target.isNew
     if map.members == .keep, !present.isEmpty { return }
     if adds {

@@ -17,6 +17,7 @@ final class ImportTable {
   private let context: ManagedObjectContext
   private let map: JSONMap
   private let writer: ObjectWriter
+  private let lost: LostObjects
   private(set) var targets: [ImportTarget] = []
   private var byKey: [ImportKey: ImportTarget] = [:]
   private var byObject: [ObjectIdentifier: ImportTarget] = [:]
@@ -30,7 +31,8 @@ final class ImportTable {
     var targets: [ImportTarget] = []
   }
 
-  init(_ context: ManagedObjectContext, _ map: JSONMap, _ writer: ObjectWriter) {
+  init(_ context: ManagedObjectContext, _ map: JSONMap, _ writer: ObjectWriter, _ lost: LostObjects) {
+    self.lost = lost
     self.context = context
     self.map = map
     self.writer = writer
@@ -272,6 +274,7 @@ final class ImportTable {
         link.relationship.isToMany
         ? try object.members(of: property) : try object.partner(of: property).map { [$0] } ?? []
     }
+    if !lost.isEmpty { present.removeAll { lost.isKept($0._key) } }
     // Members that are kept are not those of the document.
     let isPassedOver = link.members == .keep && link.relationship.isToMany && !present.isEmpty
     // An unordered relationship has the order in which its members were made.

@@ -219,7 +219,7 @@ final class JSONImporter {
     do {
       try batch.carryOut(pulling: pull)
       note(batch, finder)
-      let deleted = isLast ? try lost.delete(Self.mostDeletedAtOnce, in: context) : []
+      let deleted = batch.deleted + (isLast ? try lost.delete(Self.mostDeletedAtOnce, in: context) : [])
       if rejection == .objects { try save(batch, deleted, finder) } else { keepPlaces(of: batch, deleted, finder) }
     } catch {
       context.rollback()

@@ -7,36 +7,50 @@ import TrellisStorage
 /// Another record may give such an object to another owner, before or after. So whether the object is deleted is known at
 /// the end of the import only. Until then the object stays in the store.
 final class LostObjects {
-  /// The relationships to the owners that were lost last.
-  private var relationships: [Int64: Relationship] = [:]
+  private struct Loss {
+    /// The relationship to the owner that was lost last.
+    let relationship: Relationship
+    /// The owner that the object stays with until the end, because it requires one; 0 for none.
+    var keeper: Int64 = 0
+  }
 
-  var isEmpty: Bool { relationships.isEmpty }
+  private var losses: [Int64: Loss] = [:]
+
+  var isEmpty: Bool { losses.isEmpty }
 
   /// Notes that an object was removed from a relationship that owns it.
-  func note(_ object: ManagedObject, from relationship: Relationship) { relationships[object._key] = relationship }
+  func note(_ object: ManagedObject, from relationship: Relationship) {
+    losses[object._key] = Loss(relationship: relationship)
+  }
+
+  /// Notes that a lost object stays with an owner until the end.
+  func keep(_ object: ManagedObject, with owner: ManagedObject) { losses[object._key]?.keeper = owner._key }
+
+  /// Whether a lost object stays with an owner until the end.
+  func isKept(_ key: Int64) -> Bool { losses[key].map { $0.keeper != 0 } ?? false }
 
   /// Forgets an object that has an owner again.
-  func forget(_ key: Int64) { relationships[key] = nil }
+  func forget(_ key: Int64) { losses[key] = nil }
 
   /// Deletes some of the objects that nothing owns, and forgets these and all others that were looked at.
   ///
   /// - Parameter count: So many objects are looked at.
   /// - Returns: the deleted objects.
   func delete(_ count: Int, in context: ManagedObjectContext) throws -> [ManagedObject] {
-    let keys = relationships.count <= count ? relationships.keys.sorted() : Array(relationships.keys.prefix(count))
-    let groups = Dictionary(grouping: keys) { relationships[$0]?.destination ?? 0 }
+    let keys = losses.count <= count ? losses.keys.sorted() : Array(losses.keys.prefix(count))
+    let groups = Dictionary(grouping: keys) { losses[$0]?.relationship.destination ?? 0 }
     var deleted: [ManagedObject] = []
     for (entity, keys) in groups.sortedByKey {
       let objects = try context.objects(keys, entity: entity)
       for key in keys {
-        guard let object = objects[key], let relationship = relationships[key], !object.isDeleted,
-          try object.isOrphan(of: relationship, in: context)
+        guard let object = objects[key], let loss = losses[key], !object.isDeleted,
+          try object.isOrphan(of: loss.relationship, keptBy: loss.keeper, in: context)
         else { continue }
         try context.delete(object)
         deleted.append(object)
       }
     }
-    for key in keys { relationships[key] = nil }
+    for key in keys { losses[key] = nil }
     return deleted
   }
 }
@@ -44,10 +58,17 @@ final class LostObjects {
 extension ManagedObject {
   /// Whether an object that was removed from a relationship has no owner: neither in this relationship nor in another one
   /// that takes the object along when an owner is deleted. An object that lacks an owner that it requires has none.
-  fileprivate final func isOrphan(of relationship: Relationship, in context: ManagedObjectContext) throws -> Bool {
+  ///
+  /// - Parameter keeper: The key of an owner that counts as none; 0 for none.
+  final func isOrphan(
+    of relationship: Relationship, keptBy keeper: Int64 = 0, in context: ManagedObjectContext
+  ) throws -> Bool {
     let model = context.model
     let inverse = model.inverse(of: relationship)
-    if let inverse, inverse.isRequired, try isEmpty(inverse) { return true }
+    if let inverse, inverse.isRequired {
+      let owner = try inverse.isColumn ? presentKey(inverse.index) : partner(of: inverse.index)?._key ?? 0
+      if owner == keeper || owner == 0 { return true }
+    }
     for case let other? in model.entities[type(of: self)._entity].properties.map(\.relationship) {
       let isOwner =
         other === inverse || !other.isTransient && model.inverse(of: other)?.deleteRule == .cascade

@@ -40,6 +40,9 @@ final class JSONMap {
     self.referenceKeys = referenceKeys
   }
 
+  /// Whether a record or a reference can tell which object of an entity it is about.
+  func canBeNamed(_ entity: Int) -> Bool { entities[entity]?.key != nil || referenceKeys[entity] != nil }
+
   /// The mapping of an entity.
   ///
   /// - Throws: ``JSONMappingFault`` if the entity has none.

@@ -90,6 +90,37 @@ import TrellisTestSupport
     #expect(try shelf.list("Pet", ["tag", "weight"]) == ["a -", "b 8"])
   }
 
+  @Test("a member that no later batch gives to an owner is deleted", arguments: [false, true], [nil, 2])
+  func lostBetweenBatches(_ required: Bool, _ maxCount: Int?) throws {
+    let shelf = try DynamicShelf(Self.model(required: required, maxCount: maxCount))
+    try shelf.take(Self.start)
+    let first = [#"{"id": 1, "pets": ["b", {"tag": "c"}]}"#, #"{"id": 2, "pets": [{"tag": "d"}]}"#]
+    let report = try shelf.take(
+      (first + Self.filler + [#"{"id": 2, "pets": [{"tag": "e"}]}"#] + Self.filler).joined(separator: "\n"), lines: true
+    )
+    #expect(try shelf.list("Pet", ["tag", "owner.id"]) == ["b 1", "c 1", "e 2"])
+    #expect(report.rejected.isEmpty && report.deleted.count == 2)
+    #expect(report.inserted.filter { $0.entity == "Pet" }.count == 2)
+  }
+
+  @Test("members without a key are told by their places among those of the document")
+  func keyless() throws {
+    let model = """
+      { "model": "M", "entities": { "User": { "json": { "key": "id" }, "attributes": { "id": "int64" }, "unique": ["id"],
+        "relationships": { "bits": { "destination": "Bit", "inverse": "owner", "toMany": true, "json": true } } },
+        "Bit": { "json": true, "attributes": { "text": "string" }, "relationships": {
+          "owner": { "destination": "User", "inverse": "bits" } } } } }
+      """
+    let shelf = try DynamicShelf(model)
+    let again = #"{"id": 1, "bits": [{"text": "c"}]}"#
+    let elements = [#"{"id": 1, "bits": [{"text": "a"}, {"text": "b"}]}"#, again] + Self.filler + [again]
+    for turn in 0..<2 {
+      let report = try shelf.take(elements.joined(separator: "\n"), lines: true)
+      #expect(try shelf.list("Bit", ["text", "owner.id"]) == ["c 1"])
+      #expect(turn == 0 || report.inserted.isEmpty && report.rejected.isEmpty)
+    }
+  }
+
   @Test("a member that two batches lose and give again is there", arguments: [false, true])
   func lostAndGiven(_ required: Bool) throws {
     let shelf = try DynamicShelf(Self.model(required: required))
