@@ -169,6 +169,10 @@ enum HeaderEmitter {
     arguments.add("doc", description.doc)
     arguments.add("enums", description.enums.map { .plain("\($0.name)._description") })
     arguments.add("codableTypes", description.codableTypes.map { .string($0) })
+    if !description.codableVersions.isEmpty {
+      let versions = description.codableVersions.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value)" }
+      arguments.add("codableVersions", .plain("[\(versions.joined(separator: ", "))]"))
+    }
     arguments.add("entities", description.entities.map { .plain("\($0.className)._description") })
     arguments.add("removed", description.removed.map { .string($0) })
     arguments.add(description.userInfo)

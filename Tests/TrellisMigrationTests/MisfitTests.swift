@@ -95,4 +95,33 @@ import TrellisTestSupport
     let examples = "8 values have no counterpart: Entry/1, Entry/2, Entry/3, Entry/5, Entry/6, …."
     #expect(error.message.contains(examples) && !error.message.contains("secret"))
   }
+
+  @Test(
+    "a struct with another version is told with its values, and the store opens", arguments: ReopenedStore.Kind.present)
+  func structs(_ kind: ReopenedStore.Kind) throws {
+    func model(_ versions: String) throws -> Model {
+      try Model.read(
+        """
+        { "model": "M", "codableTypes": ["Route", "Stop"], \(versions)
+          "entities": { "Trip": { "attributes": { "route": "Route?", "stop": "Stop?" } } } }
+        """)
+    }
+    let (first, second) = (try model(""), try model(#""codableVersions": { "Route": 2 },"#))
+    #expect(second.description.codableVersions == ["Route": 2])
+    #expect(try Model.read(second.description.canonicalJSON()).description == second.description)
+    let store = try ReopenedStore(kind)
+    try store.open(first) { entity in
+      [PlainRecord(entity, key: 1, [.text("{}"), .text("{}")]), PlainRecord(entity, key: 2, [.null, .null])]
+    }
+    let plan = try #require(try store.configuration().plan(second))
+    #expect(plan.questions == [] && plan.steps.map(\.risk) == [.warns(rows: 1)])
+    #expect(plan.description.contains("Trip.route  Route 1 → 2, which 1 value has to fit"))
+    #expect(plan.description.contains("is optional, or has a value in init(from:)."))
+    #expect(try store.open(second).rows.count == 2)
+    #expect(try store.configuration().plan(second) == nil)
+    let without = try MigrationPlan(Migration(from: second, to: first))
+    #expect(without.steps.map(\.text) == ["Route 2 → 1"] && without.steps.map(\.risk) == [.warns(rows: nil)])
+    #expect(throws: ModelMessages.self) { try model(#""codableVersions": { "Rout": 2 },"#) }
+    #expect(throws: ModelMessages.self) { try model(#""codableVersions": { "Route": 0 },"#) }
+  }
 }

@@ -75,7 +75,7 @@ extension DocumentReader where Rows == StateLoading {
     guard let found = try result.get() else { return nil }
     let steps = try policy.steps(
       for: found.model.checksum, former: found.lineage.former.map(\.checksum), to: document.model)
-    if found.migration.isIdentity && steps.isEmpty && !(tellsBounds && !found.migration.newBounds.isEmpty) {
+    if found.migration.isIdentity && steps.isEmpty && !(tellsBounds && found.migration.isTold) {
       return nil
     }
     return NeededMigration(migration: found.migration, former: found.model, steps: steps)

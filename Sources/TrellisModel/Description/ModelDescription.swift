@@ -12,6 +12,9 @@ public struct ModelDescription: Hashable, Sendable {
   public var enums: [EnumDescription]
   /// The names of the app's `Codable` structs that attributes use.
   public var codableTypes: [String]
+  /// The versions of these structs, by name: a plan of a migration tells where one has changed. A struct without a
+  /// version has the version 1.
+  public var codableVersions: [String: Int]
   /// The entities, in the order of the file.
   public var entities: [EntityDescription]
   /// The names of former entities whose objects a migration may delete.
@@ -26,7 +29,8 @@ public struct ModelDescription: Hashable, Sendable {
   /// Creates the description of a model.
   public init(
     name: String, version: String? = nil, doc: String? = nil, enums: [EnumDescription] = [],
-    codableTypes: [String] = [], entities: [EntityDescription] = [], removed: [String] = [],
+    codableTypes: [String] = [], codableVersions: [String: Int] = [:], entities: [EntityDescription] = [],
+    removed: [String] = [],
     userInfo: [UserInfoEntry] = [], history: HistoryContent = .off, keepHistory: HistoryLimit? = nil
   ) {
     self.name = name
@@ -34,6 +38,7 @@ public struct ModelDescription: Hashable, Sendable {
     self.doc = doc
     self.enums = enums
     self.codableTypes = codableTypes
+    self.codableVersions = codableVersions
     self.entities = entities
     self.removed = removed
     self.userInfo = userInfo

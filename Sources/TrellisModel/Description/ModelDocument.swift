@@ -15,6 +15,10 @@ extension ModelDescription {
     members.add("keepHistory", keepHistory?.json)
     if !enums.isEmpty { members.add("enums", .lines(enums.map { ($0.name, $0.json) })) }
     members.add("codableTypes", codableTypes)
+    if !codableVersions.isEmpty {
+      let versions = codableVersions.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      members.add("codableVersions", .object(versions.map { ($0.key, .verbatim(String($0.value))) }))
+    }
     let writer = EntityWriter(enums: Dictionary(enums.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }))
     if !entities.isEmpty { members.add("entities", .lines(entities.map { ($0.name, writer.json($0)) })) }
     members.add("removed", removed)

@@ -21,6 +21,7 @@ struct Draft {
   var keepHistory: Located<HistoryLimit>?
   var enums: [EnumDraft] = []
   var codableTypes: [Located<String>] = []
+  var codableVersions: [String: Int] = [:]
   var entities: [EntityDraft] = []
   var removed: [Located<String>] = []
   var foundationPredicates = false
@@ -146,7 +147,8 @@ extension Draft {
   var description: ModelDescription {
     ModelDescription(
       name: name.value, version: version, doc: doc, enums: enums.map(\.description),
-      codableTypes: codableTypes.map(\.value), entities: entities.map(\.description), removed: removed.map(\.value),
+      codableTypes: codableTypes.map(\.value), codableVersions: codableVersions, entities: entities.map(\.description),
+      removed: removed.map(\.value),
       userInfo: userInfo, history: history?.value ?? .off, keepHistory: keepHistory?.value)
   }
 }

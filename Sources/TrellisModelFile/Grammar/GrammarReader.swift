@@ -16,7 +16,8 @@ struct GrammarReader {
     let keyed = KeyedObject(
       object, at: root.offset, owner: "the model",
       keys: [
-        "$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "entities", "removed",
+        "$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "codableVersions", "entities",
+        "removed",
         "foundationPredicates", "migrates", "history", "keepHistory",
       ],
       required: ["model"],
@@ -28,6 +29,7 @@ struct GrammarReader {
     draft.history = readHistory(keyed)
     draft.keepHistory = readHistoryLimit(keyed)
     draft.codableTypes = keyed.texts("codableTypes")
+    draft.codableVersions = readCodableVersions(keyed, draft.codableTypes.map(\.value))
     draft.foundationPredicates = keyed.isSet("foundationPredicates")
     draft.migrates = keyed.list("migrates").compactMap(readVersion)
     if let repeated = draft.migrates.indices.first(where: { index in
@@ -43,6 +45,17 @@ struct GrammarReader {
     for (number, entity) in draft.entities.enumerated() { draft.entityNumbers[entity.name.value] = number }
     for (number, enumeration) in draft.enums.enumerated() { draft.enumNumbers[enumeration.name.value] = number }
     return draft
+  }
+
+  /// The versions of the app's structs.
+  private func readCodableVersions(_ keyed: KeyedObject, _ types: [String]) -> [String: Int] {
+    guard let object = keyed.nested("codableVersions") else { return [:] }
+    let versions = KeyedObject(
+      object, at: keyed.object["codableVersions"]?.keyOffset ?? 0, owner: "'codableVersions' of the model", keys: types,
+      findings)
+    var found: [String: Int] = [:]
+    for type in types { found[type] = versions.count(type, least: 1) }
+    return found
   }
 
   /// The number of a released version.

@@ -47,6 +47,9 @@ package final class Migration: Sendable {
     self.init(ModelMatch(from: stored, to: current))
   }
 
+  /// Whether there is something to tell although the stored data is valid as it is.
+  package var isTold: Bool { !newBounds.isEmpty || match.hasOtherStructs }
+
   /// Whether a filling is computed from a stored column.
   func reads(_ column: Int, of origin: Int, _ filling: Filling) -> Bool {
     guard case .expression(let number) = filling else { return false }

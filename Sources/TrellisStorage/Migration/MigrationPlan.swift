@@ -52,6 +52,8 @@ public struct MigrationPlan: Sendable {
     public let text: String
     /// What the step means for the stored data.
     public let risk: Risk
+    /// What is to be done, if the risk does not tell it.
+    var advice: String?
   }
 
   package let migration: Migration
@@ -175,7 +177,8 @@ extension MigrationPlan.Step {
 
   /// What is to be done; empty if nothing is.
   var answer: String {
-    switch risk {
+    if let advice { return advice }
+    return switch risk {
     case .asks(let question): question.answer
     case .impossible(let reason): reason
     case .warns:
@@ -343,9 +346,31 @@ private struct MigrationPlanner {
     }
     if isToldByRows && lost == 0 && rewritten == 0 { return }
     if let cases = gone.text { changes.append("without \(cases)") }
+    if let name = match.otherStruct(of: attribute, in: entity.index), lost == 0 {
+      return try addStruct(name, attribute, subject, changes, moves[entity.index])
+    }
     let risk: MigrationPlan.Risk =
       lost != 0 ? .loses(count: lost) : rewritten > 0 ? .rewrites(rows: counts == nil ? nil : rewritten) : .none
     add(subject, changes.joined(separator: ", "), risk)
+  }
+
+  /// Adds the step of an attribute whose struct has another version.
+  private mutating func addStruct(
+    _ name: String, _ attribute: Attribute, _ subject: String, _ changes: [String], _ moves: [RowMove]
+  ) throws {
+    var values: Int? = counts == nil ? nil : 0
+    for move in moves {
+      guard let counts, let column = attribute.column, case .stored(let source) = move.columns[column] else { continue }
+      let missing = try counts.missing(column: source.column, in: move.origin)
+      values = try values.map { try $0 + counts.rows(of: move.origin) - missing }
+    }
+    if values == 0 { return }
+    let found = values.map { ", which \(Self.count($0, "value has", "values have")) to fit" } ?? ""
+    steps.append(
+      MigrationPlan.Step(
+        subject: subject, text: changes.joined(separator: ", ") + found, risk: .warns(rows: values),
+        advice: "\(name) reads them as they are: a property that they lack is optional, or has a value in init(from:).")
+    )
   }
 
   private func changes(of attribute: Attribute, in entity: Entity) -> [String] {
@@ -356,6 +381,12 @@ private struct MigrationPlanner {
     if attribute.name != old.name { changes.append("renamed from \(old.name)") }
     if attribute.type != old.type { changes.append("\(old.type.spelling) → \(attribute.type.spelling)") }
     if old.isOptional != attribute.isOptional { changes.append(attribute.isOptional ? "optional" : "required") }
+    if let name = match.otherStruct(of: attribute, in: entity.index) {
+      let (before, now) = (
+        match.stored.description.codableVersions[name], match.current.description.codableVersions[name]
+      )
+      changes.append("\(name) \(before ?? 1) → \(now ?? 1)")
+    }
     if old.description.isExternal != attribute.description.isExternal {
       changes.append(attribute.description.isExternal ? "may be in files" : "in the row")
     }

@@ -157,6 +157,6 @@ package struct MigrationNeed {
     guard case .fits(let checksum) = fit, !TextBytes.areEqual(checksum, model.checksum) else { return nil }
     if try stored.hasHad(model.checksum) { return nil }
     let migration = Migration(from: try stored.model(checksum), to: model)
-    return migration.newBounds.isEmpty ? nil : MigrationNeed(migration, [])
+    return migration.isTold ? MigrationNeed(migration, []) : nil
   }
 }

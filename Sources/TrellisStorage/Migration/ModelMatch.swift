@@ -40,6 +40,25 @@ package struct ModelMatch: Sendable {
   }
 }
 
+extension ModelMatch {
+  /// The struct of the app that an attribute's values are of, if it has another version than the stored ones.
+  func otherStruct(of attribute: Attribute, in entity: Int) -> String? {
+    guard case .codable(let name) = attribute.type,
+      origin(of: attribute.index, in: entity)?.attribute?.type == attribute.type
+    else { return nil }
+    let (before, now) = (stored.description.codableVersions[name] ?? 1, current.description.codableVersions[name] ?? 1)
+    return before == now ? nil : name
+  }
+
+  /// Whether stored values are of structs of the app that have another version.
+  var hasOtherStructs: Bool {
+    stored.description.codableVersions != current.description.codableVersions
+      && current.entities.contains { entity in
+        entity.properties.contains { $0.attribute.map { otherStruct(of: $0, in: entity.index) != nil } ?? false }
+      }
+  }
+}
+
 // MARK: - Names
 
 /// Something with a name and former names.
