@@ -118,7 +118,6 @@ import TrellisTestSupport
     #expect(plan.description.contains("Trip.route  Route 1 → 2, which 1 value has to fit"))
     #expect(plan.description.contains("is optional, or has a value in init(from:)."))
     #expect(try store.open(second).rows.count == 2)
-    #expect(try store.configuration().plan(second) == nil)
     let without = try MigrationPlan(Migration(from: second, to: first))
     #expect(without.steps.map(\.text) == ["Route 2 → 1"] && without.steps.map(\.risk) == [.warns(rows: nil)])
     #expect(throws: ModelMessages.self) { try model(#""codableVersions": { "Rout": 2 },"#) }
