@@ -51,6 +51,44 @@ import TrellisTestSupport
     #expect(try store.files(store.home.file("copy.store.external")) == [])
   }
 
+  @Test(
+    "a copy names the object whose file has another size than its row says, reads none of it, and leaves nothing",
+    arguments: AlbumStore.Kind.allCases, [UInt64(0), 1_999, 2_001, 100 << 30])
+  func otherSize(kind: AlbumStore.Kind, size: UInt64) throws {
+    let store = try AlbumStore(kind)
+    let container = try store.open()
+    defer { container.close() }
+    let context = container.newContext()
+    let pictures = (0..<4).map { Picture(in: context, name: "\($0)", content: AlbumStore.bytes(2_000, $0)) }
+    try context.save()
+    let digest = try #require(pictures[2].snapshot.content?.digest)
+    let handle = try FileHandle(forWritingTo: store.folder.appending(path: digest.text))
+    try handle.truncate(atOffset: size)
+    try handle.close()
+    let copy = store.home.file("copy.store")
+    let error = #expect(throws: StoreError.self) { try container.backUp(to: copy) }
+    #expect(error?.code == .damaged && error?.message.hasPrefix("Picture#") == true)
+    #expect(error?.message.contains(".content: ") == true)
+    #expect(!FileManager.default.fileExists(atPath: copy.path))
+    #expect(!FileManager.default.fileExists(atPath: copy.path + ".external"))
+    // Setting the value is the way out.
+    pictures[2].content = AlbumStore.bytes(2_000, 9)
+    try context.save()
+    try container.backUp(to: copy)
+    let copied = try store.open(copy)
+    defer { copied.close() }
+    #expect(try copied.check() == [])
+  }
+
+  @Test("the start of a large file is read without the rest") func start() throws {
+    let files = MeasuredFiles(most: 16)
+    let (store, container) = try store(size: 100 << 30, files: files)
+    defer { withExtendedLifetime(store) { container.close() } }
+    let picture = try #require(try container.newContext().first(Picture.all))
+    #expect(try picture.snapshot.content?.start(16) == [UInt8](AlbumStore.bytes(16)))
+    #expect(files.largest == 16)
+  }
+
   @Test("loading one that is larger than a value may be is an error with the code limit") func load() throws {
     let (store, container) = try store(size: 100 << 30, files: SystemFiles())
     defer { withExtendedLifetime(store) { container.close() } }

@@ -336,12 +336,19 @@ struct DocumentOpening {
     return opened
   }
 
+  /// The files that the rows of the document in its former model refer to.
+  private func formerReferences(_ bytes: [UInt8], _ model: Model) throws(StoreError) -> [ExternalReference] {
+    try DocumentReader.read(bytes, file.path, try DocumentLayout(model, formerFolder)).state.externalReferences(model)
+  }
+
   private func keep(_ former: [UInt8], _ migration: Migration) throws(StoreError) {
     let path = "\(file.path).before-\(migration.stored.checksum)"
     do {
       let copy = try BackupFile(path, replacing: true, own: [file.path], files: file.files)
-      try copy.write { file, _ in
-        if migration.stored.hasExternalData { try formerFolder.copyFiles(besides: self.file.files.resolved(path)) }
+      let externals = ExternalCopy(of: formerFolder, besides: file.files.resolved(path))
+      let references = migration.stored.hasExternalData ? try formerReferences(former, migration.stored) : []
+      try copy.write(orDiscard: externals.discard) { file, _ in
+        try externals.copy(references)
         try former.withUnsafeBytes { bytes in try file.write(bytes) }
       }
     } catch let error as StoreError {

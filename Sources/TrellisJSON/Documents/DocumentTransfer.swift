@@ -214,7 +214,12 @@ private struct StreamContents: DocumentContents {
       // Not every store keeps the sign of zero, and a dump is the same for all of them.
       case .real(0): return .real(0)
       case .file(let file):
-        do { return .blob(try StreamContents.bytes(of: file)) } catch { failures.first = failures.first ?? error }
+        do {
+          return .blob(try StreamContents.bytes(of: file))
+        } catch {
+          let named = (error as? StoreError)?.at(failures.entity, key, columns[column].name)
+          failures.first = failures.first ?? named ?? error
+        }
         return .null
       case let value: return value
       }
@@ -224,10 +229,13 @@ private struct StreamContents: DocumentContents {
   /// The first failure to load a file.
   final class Failures {
     var first: (any Error)?
+    let entity: String
+
+    init(_ entity: String) { self.entity = entity }
   }
 
   func forEachRow(of entity: Entity, _ body: (Row) -> Bool) throws(StoreError) {
-    let failures = Failures()
+    let failures = Failures(entity.name)
     try Self.storeErrors {
       let request = StoreRequest(entity: entity.index, includesSubentities: false)
       let columns = entity.columns

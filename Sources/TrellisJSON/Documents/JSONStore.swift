@@ -159,8 +159,9 @@ package final class JSONStore: Store, SnapshotSource {
     // Saves may happen while the text is created, because the state is a value.
     let copy = try BackupFile(path, replacing: replacing, own: [file.path], files: files)
     let text = try DocumentWriter.text(state, nextKey: nextKey, recordedLineage, document, sizeHint: size)
-    try copy.write { file, _ in
-      try document.folder?.copyFiles(besides: files.resolved(path))
+    let externals = document.folder.map { ExternalCopy(of: $0, besides: files.resolved(path)) }
+    try copy.write(orDiscard: { externals?.discard() }) { file, _ in
+      try externals?.copy(state.externalReferences(document.model))
       try text.withUnsafeBytes { bytes in try file.write(bytes) }
     }
   }

@@ -173,6 +173,10 @@ package protocol ExternalFileOrigin: AnyObject, Sendable {
   func bytes(of file: ExternalFile) throws -> [UInt8]
   /// As ``bytes(of:)``.
   func data(of file: ExternalFile) throws -> Data
+  /// The first bytes of the file, which are not compared with its digest; fewer if the file is shorter.
+  ///
+  /// - Throws: if the file is missing or unreadable.
+  func start(of file: ExternalFile, _ count: Int) throws -> [UInt8]
   /// Reads the file to its end in pieces, without keeping its content.
   ///
   /// - Throws: if the file is missing, unreadable or does not have the expected content.
@@ -226,6 +230,24 @@ public final class ExternalFile: Sendable {
       String(size) == parts[1]
     else { return nil }
     return (digest, size)
+  }
+}
+
+/// A row's reference to a file.
+package struct ExternalReference: Sendable {
+  package let digest: ContentDigest
+  /// The size of the file in bytes, as the row says it.
+  package let size: Int
+  package let entity: String
+  package let key: Int64
+  package let property: String
+
+  package init(digest: ContentDigest, size: Int, entity: String, key: Int64, property: String) {
+    self.digest = digest
+    self.size = size
+    self.entity = entity
+    self.key = key
+    self.property = property
   }
 }
 

@@ -67,6 +67,14 @@ public struct ExternalData: Sendable {
     }
   }
 
+  /// The first bytes, of which a file's are not checked; fewer if there are no more.
+  package func start(_ count: Int) throws -> [UInt8] {
+    switch place {
+    case .memory(let bytes): [UInt8](bytes.prefix(count))
+    case .file(let file): try file.origin?.start(of: file, count) ?? []
+    }
+  }
+
   /// The SHA-256 digest of the bytes, which is also the name of their file.
   ///
   /// - Complexity: constant for bytes in a file; linear in ``count`` for bytes in memory.

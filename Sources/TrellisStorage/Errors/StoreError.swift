@@ -117,3 +117,10 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 extension StoreError: LocalizedError {
   public var errorDescription: String? { description }
 }
+
+extension StoreError {
+  /// The error, with the object and the property in front of its message.
+  package func at(_ entity: String, _ key: Int64, _ property: String) -> StoreError {
+    StoreError(code, "\(entity)#\(key).\(property): \(message)", remedy: remedy)
+  }
+}

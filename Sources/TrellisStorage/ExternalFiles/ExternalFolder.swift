@@ -137,6 +137,15 @@ package final class ExternalFolder: ExternalFileOrigin {
     guard count == file.size, hasher.digest() == file.digest else { throw damaged(file) }
   }
 
+  package func start(of file: ExternalFile, _ count: Int) throws -> [UInt8] {
+    do throws(FileProblem) {
+      guard try files.isFolder(path) else { throw FileProblem(.missing, "the folder is missing") }
+      return try files.start(of: path(of: file.digest), min(count, file.size), followingLinks: false)
+    } catch {
+      throw error.externalError("read", path(of: file.digest))
+    }
+  }
+
   private func damaged(_ file: ExternalFile) -> StoreError {
     StoreError(
       .damaged, "\(path(of: file.digest)) does not hold what was written to it.",
@@ -376,32 +385,91 @@ extension ExternalFolder {
     defer { shared.withLock { $0.copies -= 1 } }
     return try body()
   }
+}
 
-  /// Copies the files to the folder of a copy of the store, and marks it for collection, because some may be
-  /// unreferenced there. Files of earlier copies stay: the same name means the same content.
-  ///
+/// A copy of external data to the folder of a store's copy, which is marked for collection.
+///
+/// Files of earlier copies stay: the same name means the same content.
+package final class ExternalCopy {
+  private let source: ExternalFolder
+  private let target: ExternalFolder
+  private var files: any FileOperations { source.files }
+  /// Whether there was no folder before.
+  private var hasNewFolder = false
+  private var written: [ContentDigest] = []
+
   /// - Parameter store: the path of the copy's file.
-  /// - Throws: ``StoreError``.
-  package func copyFiles(besides store: String) throws(StoreError) {
-    let copy = ExternalFolder(besides: store, largestInRow: largestInRow, files: files)
-    defer { copy.close() }
-    let contents = try contents()
-    for digest in contents { try copyFile(digest, to: copy) }
-    if !contents.isEmpty { try copy.syncNames() }
+  package init(of folder: ExternalFolder, besides store: String) {
+    source = folder
+    target = ExternalFolder(besides: store, largestInRow: folder.largestInRow, files: folder.files)
+  }
+
+  deinit { target.close() }
+
+  /// Copies the files that rows refer to. A file that is missing is left out, as the row is copied as it is.
+  ///
+  /// - Throws: ``StoreError``, which names the object and the property of a file that has another size than its row says.
+  package func copy(_ references: [ExternalReference]) throws(StoreError) {
+    do throws(FileProblem) {
+      guard try files.isFolder(source.path) else { return }
+      hasNewFolder = try !files.isFolder(target.path)
+    } catch {
+      throw error.externalError("copied", source.path)
+    }
+    var sizes: [ContentDigest: Int] = [:]
+    for reference in references where sizes[reference.digest] != reference.size {
+      guard try isThere(reference) else { continue }
+      sizes[reference.digest] = reference.size
+      try copy(reference)
+    }
+    if !sizes.isEmpty { try target.syncNames() }
+  }
+
+  /// Removes what was copied.
+  package func discard() {
+    for digest in written { try? files.remove(target.path(of: digest)) }
+    written = []
+    guard hasNewFolder else { return }
+    target.close()
+    for path in [target.markPath, target.lockPath] { try? files.remove(path) }
+    files.removeEmptyFolder(target.path)
+  }
+
+  private func isThere(_ reference: ExternalReference) throws(StoreError) -> Bool {
+    let path = source.path(of: reference.digest)
+    let stamp: FileStamp?
+    do throws(FileProblem) { stamp = try files.stamp(path) } catch {
+      throw error.externalError("copied", path).at(reference.entity, reference.key, reference.property)
+    }
+    guard let stamp else { return false }
+    guard stamp.size == Int64(reference.size) else { throw otherSize(reference) }
+    return true
+  }
+
+  private func otherSize(_ reference: ExternalReference) -> StoreError {
+    StoreError(
+      .damaged, "\(source.path(of: reference.digest)) has another size than the \(reference.size) bytes of the value.",
+      remedy: "Put the file back from a backup of the store's folder, or set the attribute to another value."
+    ).at(reference.entity, reference.key, reference.property)
   }
 
   /// Copies a file as it is. Detecting damage is left to a check.
-  private func copyFile(_ digest: ContentDigest, to copy: ExternalFolder) throws(StoreError) {
+  private func copy(_ reference: ExternalReference) throws(StoreError) {
+    let path = source.path(of: reference.digest)
+    let isNew = (try? files.stamp(target.path(of: reference.digest))) == .some(nil)
     var unread: FileProblem?
     do throws(StoreError) {
-      try copy.write(digest) { target throws(FileProblem) in
+      try target.write(reference.digest) { file throws(FileProblem) in
         var unwritten: FileProblem?
+        var count = 0
         do throws(FileProblem) {
-          try files.read(path(of: digest), inPiecesOf: SystemFiles.pieceSize, followingLinks: false) {
-            piece in
-            do throws(FileProblem) { try target.write(piece) } catch { unwritten = error }
+          try files.read(path, inPiecesOf: SystemFiles.pieceSize, followingLinks: false) { piece in
+            count += piece.count
+            guard count <= reference.size else { return false }
+            do throws(FileProblem) { try file.write(piece) } catch { unwritten = error }
             return unwritten == nil
           }
+          if unwritten == nil, count != reference.size { throw FileProblem(.other, "its size has changed") }
         } catch {
           unread = error
           throw error
@@ -409,16 +477,8 @@ extension ExternalFolder {
         if let unwritten { throw unwritten }
       }
     } catch {
-      throw unread?.externalError("copied", path(of: digest)) ?? error
+      throw (unread?.externalError("copied", path) ?? error).at(reference.entity, reference.key, reference.property)
     }
-  }
-
-  private func contents() throws(StoreError) -> [ContentDigest] {
-    do throws(FileProblem) {
-      guard try files.isFolder(path) else { return [] }
-      return try files.names(in: path).compactMap { ContentDigest($0) }
-    } catch {
-      throw error.externalError("copied", path)
-    }
+    if isNew { written.append(reference.digest) }
   }
 }

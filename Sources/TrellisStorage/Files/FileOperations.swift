@@ -151,9 +151,9 @@ extension FileOperations {
   package static var pieceSize: Int { 1 << 20 }
 
   /// The first bytes of a file; fewer if the file is shorter.
-  package func start(of path: String, _ count: Int) throws(FileProblem) -> [UInt8] {
+  package func start(of path: String, _ count: Int, followingLinks: Bool = true) throws(FileProblem) -> [UInt8] {
     var start: [UInt8] = []
-    try read(path, inPiecesOf: count, followingLinks: true) { piece in
+    try read(path, inPiecesOf: count, followingLinks: followingLinks) { piece in
       start += piece.prefix(count - start.count)
       return start.count < count
     }
@@ -213,6 +213,7 @@ package struct BackupFile {
     do throws(FileProblem) {
       guard let there = try files.stamp(place.path) else { return }
       guard isReplacing else { throw exists }
+      try refuseIrregular()
       for path in own {
         if try files.stamp(path)?.isSameFile(as: there) == true { throw FileProblem(.other, "it belongs to the store") }
       }
@@ -221,14 +222,28 @@ package struct BackupFile {
     }
   }
 
+  /// Refuses a folder, a pipe, a socket or a device, in whose place the copy would come.
+  private func refuseIrregular() throws(FileProblem) {
+    do throws(FileProblem) {
+      _ = try files.start(of: place.path, 1)
+    } catch {
+      // A file that cannot be read can be replaced.
+      if case .irregular = error.kind { throw error }
+    }
+  }
+
   private var exists: FileProblem { FileProblem(.exists, "there is a file already") }
 
   /// Creates the file.
   ///
-  /// - Parameter body: receives a new, empty file, open and by its path, and writes the copy to it.
+  /// - Parameters:
+  ///   - discard: removes what `body` has written elsewhere. Called after a failure, unless the copy is in place.
+  ///   - body: receives a new, empty file, open and by its path, and writes the copy to it.
   /// - Throws: ``StoreError``, or errors of `body`. Nothing is left behind and an existing file is unchanged, except if
   ///   syncing the folder at the very end fails: then the copy is already in place.
-  package func write(_ body: (any OpenFile, _ path: String) throws -> Void) throws {
+  package func write(
+    orDiscard discard: () -> Void = {}, _ body: (any OpenFile, _ path: String) throws -> Void
+  ) throws {
     do {
       let lock = try files.lock(place.lockPath)
       // The lock file is removed first, so that no process acquires a lock on a file that is about to be removed.
@@ -236,13 +251,15 @@ package struct BackupFile {
         try? files.remove(place.lockPath)
         try? lock.close()
       }
-      try writeLocked(body)
+      try writeLocked(discard, body)
     } catch let problem as FileProblem {
       throw problem.backupError(place.path)
     }
   }
 
-  private func writeLocked(_ body: (any OpenFile, _ path: String) throws -> Void) throws {
+  private func writeLocked(
+    _ discard: () -> Void, _ body: (any OpenFile, _ path: String) throws -> Void
+  ) throws {
     // Removes the leftover of a crashed process. No other process can be writing now.
     try? files.remove(place.temporaryPath)
     do {
@@ -255,6 +272,7 @@ package struct BackupFile {
         ? files.rename(place.temporaryPath, to: place.path) : files.rename(place.temporaryPath, toUnused: place.path)
     } catch {
       try? files.remove(place.temporaryPath)
+      discard()
       throw error
     }
     try files.syncFolder(place.folder)

@@ -116,6 +116,11 @@
     }
   }
 
+  extension FileOperations {
+    /// Removes a folder if it is empty.
+    func removeEmptyFolder(_ path: String) { _ = path.withCString(encodedAs: UTF16.self) { RemoveDirectoryW($0) } }
+  }
+
   /// A file handle, closed on deinitialization at the latest.
   ///
   /// Safe because the handle never changes, and the system serializes operations on it.

@@ -133,6 +133,11 @@
     }
   }
 
+  extension FileOperations {
+    /// Removes a folder if it is empty.
+    func removeEmptyFolder(_ path: String) { _ = rmdir(path) }
+  }
+
   /// A file descriptor, closed on deinitialization at the latest.
   private final class Descriptor: OpenFile {
     let number: Int32

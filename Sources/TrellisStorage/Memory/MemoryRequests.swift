@@ -458,16 +458,29 @@ extension MemoryState {
   ///
   /// - Complexity: linear in the number of rows of entities with external storage.
   package func externalContents(_ model: Model) -> Set<ContentDigest> {
-    var contents: Set<ContentDigest> = []
+    Set(externalReferences(model).lazy.map(\.digest))
+  }
+
+  /// The files that rows refer to, each as often as a row does.
+  ///
+  /// - Complexity: linear in the number of rows of entities with external storage.
+  package func externalReferences(_ model: Model) -> [ExternalReference] {
+    var references: [ExternalReference] = []
     for entity in model.entities {
       let columns = entity.columns.indices.filter { entity.isExternal(entity.columns[$0]) }
       guard !columns.isEmpty else { continue }
-      tables[entity.root].forEach { _, row in
+      tables[entity.root].forEach { key, row in
         guard row.entity == entity.index else { return true }
-        for column in columns { if case .file(let file) = row.value(column) { contents.insert(file.digest) } }
+        for column in columns {
+          guard case .file(let file) = row.value(column) else { continue }
+          references.append(
+            ExternalReference(
+              digest: file.digest, size: file.size, entity: entity.name, key: key,
+              property: entity.columns[column].name))
+        }
         return true
       }
     }
-    return contents
+    return references
   }
 }

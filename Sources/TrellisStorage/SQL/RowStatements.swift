@@ -461,24 +461,32 @@ package struct PairStatements {
 
 /// Statements about external storage.
 package enum ExternalStatements {
+  /// A statement that reads the texts of one column that refer to files, each with the key of a row that has it.
+  package struct Column {
+    package let entity: String
+    package let property: String
+    package let text: String
+  }
+
   /// Statements that read the texts that refer to files, one for each column with external storage.
-  package static func references(_ model: Model) -> [String] {
+  package static func references(_ model: Model) -> [Column] {
     references(model) { SQLName.quoted(model.entities[$0].name) }
   }
 
   /// Statements that read the texts that refer to files in former rows.
-  package static func formerReferences(_ model: Model) -> [String] {
+  package static func formerReferences(_ model: Model) -> [Column] {
     let plan = HistoryPlan(model)
     return references(model) { root in plan.entities[root].flatMap { $0.hasValues ? $0.past : nil } }
   }
 
-  private static func references(_ model: Model, _ table: (_ root: Int) -> String?) -> [String] {
-    var statements: [String] = []
+  private static func references(_ model: Model, _ table: (_ root: Int) -> String?) -> [Column] {
+    var statements: [Column] = []
     for entity in model.entities {
       guard let table = table(entity.root) else { continue }
       for column in entity.columns[entity.firstOwnColumn...] where entity.isExternal(column) {
         let name = SQLName.quoted(column.name)
-        statements.append("SELECT DISTINCT \(name) FROM \(table) WHERE typeof(\(name)) = 'text'")
+        let text = "SELECT \(name), min(\(SQLName.id)) FROM \(table) WHERE typeof(\(name)) = 'text' GROUP BY \(name)"
+        statements.append(Column(entity: entity.name, property: column.name, text: text))
       }
     }
     return statements

@@ -293,9 +293,12 @@ struct FileMigration {
       let own = ["", "-wal", "-shm", "-journal"].map { path + $0 }
       let copy = try BackupFile(target, replacing: true, own: own, files: files)
       let database = try Database(path: path, options: options)
-      try copy.write { _, temporary in
+      let externals = folder.map { ExternalCopy(of: $0, besides: files.resolved(target)) }
+      try copy.write(orDiscard: { externals?.discard() }) { _, temporary in
         try database.copy(to: temporary)
-        if migration.stored.hasExternalData { try folder?.copyFiles(besides: files.resolved(target)) }
+        if migration.stored.hasExternalData {
+          try externals?.copy(Database.references(inCopy: temporary, options, migration.stored))
+        }
       }
     } catch let error as StoreError {
       throw StoreError(

@@ -294,30 +294,46 @@ extension SQLiteStore {
 }
 
 extension Database {
+  /// The files that the rows of a copy refer to.
+  static func references(
+    inCopy path: String, _ options: OpenOptions, _ model: Model
+  ) throws(StoreError) -> [ExternalReference] {
+    var options = options
+    options.isReadOnly = true
+    var references: [ExternalReference] = []
+    try Database(path: path, options: options, isImmutable: true).forEachReference(model) { references.append($0) }
+    return references
+  }
+
   /// The external contents that rows refer to.
   fileprivate func externalContents(_ model: Model) throws(StoreError) -> Set<ContentDigest> {
     var contents: Set<ContentDigest> = []
-    var texts = ExternalStatements.references(model)
+    try forEachReference(model) { contents.insert($0.digest) }
+    return contents
+  }
+
+  private func forEachReference(_ model: Model, _ body: (ExternalReference) -> Void) throws(StoreError) {
+    var columns = ExternalStatements.references(model)
     // The history is that of the file's model, which may be newer than the program's.
     if try Metadata.head(of: self).hasHistory {
-      texts += ExternalStatements.formerReferences(try Metadata.storedModel(in: self))
+      columns += ExternalStatements.formerReferences(try Metadata.storedModel(in: self))
     }
-    for text in texts {
-      let statement = try prepare(text)
+    for column in columns {
+      let statement = try prepare(column.text)
       defer { _ = trellis_sqlite3_finalize(statement.pointer) }
-      while try step(statement.pointer, doing: "collect files") {
-        guard let start = trellis_sqlite3_column_text(statement.pointer, 0) else { continue }
-        let count = Int(trellis_sqlite3_column_bytes(statement.pointer, 0))
-        let reference = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-        guard let parts = ExternalFile.parts(of: reference) else { throw Self.noReference }
-        contents.insert(parts.digest)
+      while try step(statement.pointer, doing: "read what refers to files") {
+        guard let text = text(of: statement.pointer) else { continue }
+        guard let parts = ExternalFile.parts(of: text) else { throw Self.noReference }
+        body(
+          ExternalReference(
+            digest: parts.digest, size: parts.size, entity: column.entity,
+            key: trellis_sqlite3_column_int64(statement.pointer, 1), property: column.property))
       }
     }
-    return contents
   }
 
   /// An unreadable reference might refer to any file, so nothing is removed.
   private static let noReference = StoreError(
-    .unreadableValue, "A stored reference to a file is none, so no file was removed.",
+    .unreadableValue, "A stored reference to a file is none, so no file was removed or copied.",
     remedy: "Check the store, and set the attribute to another value.")
 }

@@ -71,9 +71,10 @@ private struct FormerCopy {
       let folder = ExternalFolder(
         besides: options.files.resolved(original), largestInRow: options.largestInRow, files: options.files)
       let target = options.files.resolved(path)
-      try copy.write { _, temporary in
+      let externals = ExternalCopy(of: folder, besides: target)
+      try copy.write(orDiscard: externals.discard) { _, temporary in
         try database.copy(to: temporary)
-        if model.hasExternalData { try folder.copyFiles(besides: target) }
+        if model.hasExternalData { try externals.copy(Database.references(inCopy: temporary, options, model)) }
       }
     } catch let error as StoreError {
       throw StoreError(
