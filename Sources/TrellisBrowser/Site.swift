@@ -52,16 +52,18 @@ package final class Site: Sendable {
 
   /// Answers a request that came to a port of this machine.
   func answer(_ request: HTTPRequest, port: UInt16) -> HTTPResponse {
-    if let refusal = refusal(of: request, port) {
-      return HTTPResponse(HTML.refusal(refusal.message), refusal.status)
-    }
+    if let refused = refuse(request, port: port) { return refused }
     do {
       return try store.use { container in try page(Array(request.path.dropFirst()), request, container) }
-    } catch let error as PageFault {
-      return HTTPResponse(Layout(self).page("Not possible", [], "<p>\(error.message)</p>"), error.status)
     } catch {
-      return HTTPResponse(Layout(self).page("Not possible", [], "<p class=fault>\("\(error)")</p>"), .serverError)
+      let fault = PageFault(error)
+      return HTTPResponse(Layout(self).page("Not possible", [], Layout.fault(fault.message)), fault.status)
     }
+  }
+
+  /// The response to a request that reaches no page, whatever its body is; nil for others.
+  func refuse(_ request: HTTPRequest, port: UInt16) -> HTTPResponse? {
+    refusal(of: request, port).map { HTTPResponse(HTML.refusal($0.message), $0.status) }
   }
 
   private func refusal(of request: HTTPRequest, _ port: UInt16) -> RefusedRequest? {
@@ -159,6 +161,27 @@ struct PageFault: Error {
   }
 
   static let nothing = PageFault(.notFound, "There is no such page.")
+
+  /// What an error says, and whether the request or the store is the reason.
+  init(_ error: any Error) {
+    switch error {
+    case let error as PageFault: self = error
+    case is DynamicError, is PredicateFormatError: self.init(.badRequest, "\(error)")
+    case let error as StoreError: self.init(Self.status(error.code), "\(error)")
+    case let error as ContextError where error.cause is StoreError:
+      let code = (error.cause as? StoreError)?.code ?? .internalError
+      self.init(Self.status(code), "\(error)")
+    default: self.init(.serverError, "\(error)")
+    }
+  }
+
+  private static func status(_ code: StoreError.Code) -> HTTPStatus {
+    switch code {
+    case .limit, .unsupported, .unstorableValue: .badRequest
+    case .busy, .contended: .unavailable
+    default: .serverError
+    }
+  }
 }
 
 extension ManagedObjectContext {
@@ -219,7 +242,9 @@ private final class OpenedStore: Sendable {
     package init(_ site: Site, port: UInt16 = 0) throws(ServerError) {
       // The port is known only when the server listens, and requests come later.
       let listened = Locked<UInt16>(port)
-      server = try LocalServer(port: port) { request in site.answer(request, port: listened.withLock { $0 }) }
+      server = try LocalServer(
+        port: port, refuse: { request in site.refuse(request, port: listened.withLock { $0 }) },
+        answer: { request in site.answer(request, port: listened.withLock { $0 }) })
       let port = server.port
       listened.withLock { $0 = port }
       address = "http://127.0.0.1:\(port)\(site.address())"

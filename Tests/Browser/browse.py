@@ -101,9 +101,10 @@ class Walk:
         self.link("Edit")
         self.fill("content", "")
         self.fill("createdAt", "yesterday")
+        expect(lambda: "Hooks of the program do not run here." in self.text(), "hooks are mentioned")
         self.press("Save")
-        expect(lambda: any("must be" in fault for fault in self.faults()),
-               lambda: f"a wrong value at its field: {self.faults()}")
+        expect(lambda: any("must be" in fault for fault in self.faults()) and "must not be empty" in self.faults(),
+               lambda: f"a wrong value and a broken rule, each at its field: {self.faults()}")
         self.fill("createdAt", "2026-01-31T09:30:00Z")
         self.press("Save")
         expect(lambda: self.faults() == ["must not be empty"], lambda: f"a broken rule at its field: {self.faults()}")
@@ -117,6 +118,29 @@ class Walk:
         self.press("Delete")
         expect(lambda: self.page.title.startswith("EmotionDiary") and f"{name}\n" not in self.text() + "\n", "deleted")
         expect(run("doctor", self.store).rstrip().endswith("nothing is broken"), "the rules hold")
+
+    def narrow(self):
+        """On a telephone no value is written one letter a line, and no page is wider than the screen."""
+        self.page.set_window_size(400, 900)
+        key = json.loads(run("list", self.store, "EmotionDiary", "--limit", 1, "--json"))[0]["_object"].split("#")[1]
+        for path in ("entity/EmotionDiary", f"object/EmotionDiary/{key}", f"object/EmotionDiary/{key}/edit"):
+            self.open(path)
+            tall = self.page.execute_script(
+                "return [...document.querySelectorAll('td')].filter(cell => cell.offsetHeight > 120).map(cell => cell.innerText)")
+            expect(not tall, f"{path}: {tall}")
+            expect(self.page.execute_script(
+                "return document.documentElement.scrollWidth <= window.innerWidth"), f"{path} is wider than the screen")
+        self.open("entity/EmotionDiary?where=titel%20%3D%3D%201")
+        expect(lambda: "\ntitel == 1\n^" in self.text(), "the message about a predicate keeps its lines")
+        self.page.set_window_size(1100, 900)
+
+    def columns(self):
+        self.open("entity/EmotionDiary")
+        expect(lambda: "not shown: images, tags" in self.text(), "columns that are left out are named")
+        self.page.find_element(By.TAG_NAME, "summary").click()
+        self.page.find_element(By.CSS_SELECTOR, "input[value=tags]").click()
+        self.press("Show")
+        expect(lambda: "tags" in [head.text for head in self.page.find_elements(By.TAG_NAME, "th")], "a chosen column")
 
     def live(self):
         self.open("entity/Tag")
@@ -196,7 +220,7 @@ def expect(condition, what):
 with tempfile.TemporaryDirectory() as name:
     walk = Walk(pathlib.Path(name))
     try:
-        for step in (walk.reads, walk.quiet, walk.writes, walk.live, walk.hostile):
+        for step in (walk.reads, walk.quiet, walk.columns, walk.narrow, walk.writes, walk.live, walk.hostile):
             step()
             print(f"{step.__name__}: ok")
     finally:

@@ -80,6 +80,29 @@ import TrellisTestSupport
     #expect(status("GET /%ff HTTP/1.1\r\n\r\n") == .badRequest)
   }
 
+  @Test("no parameter of an address makes a page fail, whatever its value is")
+  func parameters() throws {
+    let place = try BrowsedStore(isWritable: true)
+    let deep = String(repeating: "NOT (", count: 300) + "title == 'a'" + String(repeating: ")", count: 300)
+    let values = [
+      "", "-", ",", "title", "-title", "titel", "images", "words", "place", "place.name", "SELF", "1", "-1", "0", "%",
+      "9999999999999999999999", "\u{0}", "'", "title ==", "title == %@", "$x == 1", "rating / 0 > 1", deep,
+      Array(repeating: "title", count: 70).joined(separator: ","), String(repeating: "rating,-", count: 600),
+      Array(repeating: "title == 'a'", count: 400).joined(separator: " OR "), "all", "nothing",
+    ]
+    for name in ["where", "sort", "page", "column", "images-page", "other"] {
+      for value in values {
+        for path in ["entity/Diary", "entity/Tag", "object/Diary/1"] {
+          let address = "\(place.site.address())\(path)?\(name)=\(FormFields.encoded(value))"
+          let status = place.get(address).status
+          #expect(status != .serverError && status != .unavailable, "\(name)=\(value.prefix(80))")
+        }
+      }
+    }
+    let sorted = place.get("\(place.site.address())entity/Diary?sort=\(values[23])")
+    #expect([.ok, .badRequest].contains(sorted.status))
+  }
+
   /// How many mutated requests are tried: `TRELLIS_BROWSER_REQUESTS`, or 2,000.
   @Test("mutated requests get an answer, and never one of another site")
   func mutations() throws {

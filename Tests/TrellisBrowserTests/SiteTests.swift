@@ -132,6 +132,45 @@ import TrellisTestSupport
     #expect(try place.version("object/Diary/1") == 1)
   }
 
+  @Test("all mistakes of a form are shown at once, whether a value cannot be read, is missing or breaks a rule")
+  func allMistakes() throws {
+    let place = try BrowsedStore(isWritable: true)
+    var fields = place.formFields("object/Diary/1/edit")
+    fields["title"] = ""
+    fields["rating"] = "11"
+    fields["writtenAt"] = "yesterday"
+    let page = String(decoding: place.post("object/Diary/1/edit", fields).body, as: UTF8.self)
+    #expect(place.faults(of: "title", in: page) == ["must not be empty"])
+    #expect(place.faults(of: "rating", in: page) == ["must be at most 10"])
+    #expect(place.faults(of: "writtenAt", in: page).count == 1)
+    var new = place.formFields("entity/Diary/new")
+    new["rating"] = "11"
+    new["writtenAt"] = "yesterday"
+    new.removeValue(forKey: "title")
+    let second = String(decoding: place.post("entity/Diary/new", new).body, as: UTF8.self)
+    for name in ["title", "rating", "writtenAt"] { #expect(place.faults(of: name, in: second).count == 1, "\(name)") }
+    #expect(try place.container.newContext().count("Diary") == 2)
+    for address in ["entity/Diary/new", "object/Diary/1/edit", "object/Diary/1/delete"] {
+      #expect(place.text(address).contains("Hooks of the program do not run here."))
+    }
+  }
+
+  @Test("columns that a list leaves out are named, and chosen by the address")
+  func columns() throws {
+    let place = try BrowsedStore(isWritable: false)
+    #expect(place.text("entity/Diary").contains("not shown: place, images, tags"))
+    let chosen = place.text("entity/Diary?column=tags&column=title&sort=title")
+    #expect(chosen.contains("<th>tags</th>") && !chosen.contains(">rating</a></th>"))
+    #expect(chosen.contains("column=tags&amp;column=title"))
+  }
+
+  @Test("the message about a predicate keeps its lines")
+  func predicateMessage() throws {
+    let place = try BrowsedStore(isWritable: false)
+    let page = place.text("entity/Diary?where=\(FormFields.encoded("titel == 'a'"))")
+    #expect(page.firstMatch(of: /<pre class=fault>[^<]*\n[^<]*\^/) != nil)
+  }
+
   @Test("a new object gets the model's defaults, and what it lacks is said at the field")
   func new() throws {
     let place = try BrowsedStore(isWritable: true)

@@ -83,6 +83,32 @@ import TrellisTestSupport
     #expect(try folder.text(of: "M.model.json") == text)
   }
 
+  @Test("a command that needs a store neither waits for a pipe nor replaces what is no file", .timeLimit(.minutes(2)))
+  func irregularStores() throws {
+    let folder = try folder()
+    #expect(try folder.run("seed", "Good.model.json", "s.sqlite", "1").status == 0)
+    try #require(mkfifo(folder.folder.path("pipe"), 0o600) == 0)
+    try folder.write("", to: "folder/x")
+    for path in ["pipe", "folder", "/dev/null"] {
+      for command in [
+        ["list", path], ["show", path, "A#1"], ["query", path, "A", "a != nil"], ["get", path, "A#1", "a"],
+        ["set", path, "A#1", "b=2"], ["insert", path, "A"], ["delete", path, "A#1"], ["doctor", path], ["dump", path],
+        ["backup", path, "new"], ["copy", path, "new"], ["browse", path], ["migrate", path, "Good.model.json"],
+        ["import", path, "new"], ["export-json", path, "A"], ["import-json", path, "A", "x.json"],
+      ] {
+        let outcome = try folder.run(command)
+        #expect(outcome.status == 66 && outcome.errors.contains("This is a "), "\(command): \(outcome)")
+      }
+      #expect(try folder.run("backup", "s.sqlite", path, "--replace").status == 1)
+      #expect(try folder.run("backup", "s.sqlite", path).status == 1)
+    }
+    #expect(try folder.run("diagram", "Good.model.json", "--output", "pipe").status == 74)
+    for command in [["load", "/dev/null", "new"], ["import-json", "s.sqlite", "A", "/dev/null"]] {
+      #expect(try folder.run(command).errors.contains("This is a device; a file is needed, or - for the input."))
+    }
+    #expect(try folder.names() == ["Good.model.json", "folder", "pipe", "s.sqlite"])
+  }
+
   @Test("a folder, a missing file and a device are told apart from models")
   func noFiles() throws {
     let folder = try folder()

@@ -97,6 +97,7 @@ import TrellisTestSupport
         object  title  price  shelf    pages  genre  cover  words  sequel  prequel
         Book#2  커피     9.5  Shelf#1      0  nil    nil    []     nil     Book#3
         Book#3  Sea      nil  Shelf#1    120  poems  nil    []     Book#2  nil
+        not shown: tags; --columns all or --columns NAMES shows more
 
         """)
     #expect(
@@ -105,6 +106,7 @@ import TrellisTestSupport
         Book#2  커피     9.5  Shelf#1
         Book#3  Sea      nil  Shelf#1
         2 of 3 objects; --offset 2 shows the next
+        not shown: tags; --columns all or --columns NAMES shows more
 
         """)
     #expect(try output("list", store, "Game", "--where", "title == 'x'") == "no objects\n")
@@ -151,9 +153,14 @@ import TrellisTestSupport
       ("price == %@", ["nil"], ["Book#3"]), ("genre == %@", ["poems"], ["Book#3"]), ("title == %@", ["7"], []),
       ("%K == %@", ["title", "커피"], ["Book#2"]), ("price >= %@ AND pages == %@", ["9.5", "0"], ["Book#2"]),
       ("ANY tags.name == 'old'", [], ["Book#2"]),
+      ("title IN %@", [#"["Sea", "커피"]"#], ["Book#2", "Book#3"]), ("title IN %@", ["[]"], []),
+      ("pages IN %@", ["[0, 7]"], ["Book#2"]), ("shelf IN %@", [#"["Shelf#1"]"#], ["Book#2", "Book#3"]),
+      ("title == %@", [#"["Sea"]"#], []), ("price IN %@", ["[9.5]"], ["Book#2"]),
+      ("title IN %@ AND pages > %@", [#"["Sea"]"#, "100"], ["Book#3"]),
     ] {
       let outcome = try folder.run(["query", "s.sqlite", "Book", format] + values)
-      let found = outcome.output.split(separator: "\n").dropFirst().map { String($0.prefix { $0 != " " }) }
+      let lines = outcome.output.split(separator: "\n").dropFirst().filter { !$0.hasPrefix("not shown: ") }
+      let found = lines.map { String($0.prefix { $0 != " " }) }
       #expect(found == keys && outcome.status == 0, "\(format) \(values): \(outcome)")
       let count = try folder.run(["query", "s.sqlite", "Book", format] + values + ["--count"])
       #expect(count.output == "\(keys.count)\n")
@@ -162,6 +169,23 @@ import TrellisTestSupport
     #expect(try errors("query", "s.sqlite", "Book", "title == %@").contains("missing-argument"))
     let plan = try output("query", "s.sqlite", "Book", "title == 'a'", "--explain")
     #expect(plan.contains("SELECT") && plan.contains("\"indexes\": [[\"title\"]]"))
+  }
+
+  @Test("columns that are left out are named, and shown if they are asked for")
+  func columns() throws {
+    try makeStore("s.sqlite")
+    #expect(
+      try output("list", "s.sqlite", "Book", "--columns", "tags,title") == """
+        object  tags  title
+        Book#2     1  커피
+        Book#3     0  Sea
+
+        """)
+    let all = try output("query", "s.sqlite", "Book", "pages > 0", "--columns", "all")
+    #expect(all.split(separator: "\n").first?.split(separator: " ").count == 11 && !all.contains("not shown"))
+    #expect(try errors("list", "s.sqlite", "Book", "--columns", "titel").contains("did you mean 'title'?"))
+    #expect(
+      try errors("list", "s.sqlite", "--columns", "all", status: 64).hasPrefix("error: --columns needs an ENTITY."))
   }
 
   @Test("what does not exist is named, and a file that is no store is told apart from one that is missing")

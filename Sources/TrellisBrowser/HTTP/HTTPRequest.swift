@@ -45,6 +45,10 @@ struct HTTPRequestParser {
   private var bytes: [UInt8] = []
   private var head: (request: HTTPRequest, bodyStart: Int, bodyCount: Int)?
 
+  var isEmpty: Bool { bytes.isEmpty }
+  /// The request without its body; nil as long as its head is not complete.
+  var headOfRequest: HTTPRequest? { head?.request }
+
   /// Adds bytes of the connection.
   ///
   /// - Returns: the request; nil as long as it is not complete.
@@ -155,6 +159,9 @@ struct FormFields: Sendable {
 
   /// The first value of a field; nil if there is none.
   subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  /// All values of a field.
+  func values(of name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
   /// The text with its percent signs replaced; nil if it is not encoded as it should be, or is no UTF-8.
   static func decoded(_ text: Substring, plusIsSpace: Bool = true) -> String? {

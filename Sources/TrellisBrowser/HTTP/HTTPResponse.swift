@@ -14,6 +14,7 @@ enum HTTPStatus: Int, Sendable {
   case unprocessable = 422
   case headersTooLarge = 431
   case serverError = 500
+  case unavailable = 503
 
   var reason: String {
     switch self {
@@ -31,6 +32,7 @@ enum HTTPStatus: Int, Sendable {
     case .unprocessable: "Unprocessable Content"
     case .headersTooLarge: "Request Header Fields Too Large"
     case .serverError: "Internal Server Error"
+    case .unavailable: "Service Unavailable"
     }
   }
 }

@@ -11,9 +11,9 @@ struct DeletePage {
   func response() throws -> HTTPResponse {
     do {
       try context.validateForDelete(object)
-      return HTTPResponse(page([], hasForm: true))
+      return HTTPResponse(try page([], hasForm: true))
     } catch let error as ValidationError {
-      return HTTPResponse(page(error.failures, hasForm: false))
+      return HTTPResponse(try page(error.failures, hasForm: false))
     }
   }
 
@@ -27,11 +27,12 @@ struct DeletePage {
       try context.save()
       return HTTPResponse(goOnAt: site.address("entity", entity))
     } catch let error as ValidationError {
-      return HTTPResponse(page(error.failures, hasForm: false), .unprocessable)
+      return HTTPResponse(try page(error.failures, hasForm: false), .unprocessable)
     }
   }
 
-  private func page(_ failures: [ValidationFailure], hasForm: Bool) -> HTML {
+  private func page(_ failures: [ValidationFailure], hasForm: Bool) throws -> HTML {
+    let entity = try object.ownEntity()
     let address = site.address("object", object.entityName, "\(object.key)", "delete")
     let faults: [HTML] = failures.map { failure in
       let blockers: [HTML] = failure.blockers.map { blocker in
@@ -45,6 +46,7 @@ struct DeletePage {
       hasForm
       ? """
       <p>The delete rules of the model apply to its partners.</p>
+      \(Layout(site).hookNote(entity, in: context.model))\
       <form method=post action="\(address)"><input type=hidden name=version value="\(object.rowVersion)">\
       <button>Delete</button></form>
       """ : nil

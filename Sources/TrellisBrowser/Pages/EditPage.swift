@@ -98,7 +98,7 @@ struct EditPage {
     }
     var fields = try presentFields()
     var values: [String: StoredValue] = [:]
-    var links: [(relationship: Relationship, partners: [DynamicObject])] = []
+    var links: Links = []
     for index in fields.indices {
       let before = fields[index]
       guard let text = form[before.name] else { continue }
@@ -117,8 +117,80 @@ struct EditPage {
         fields[index].faults.append(error.message)
       }
     }
-    guard fields.allSatisfy(\.faults.isEmpty) else { return HTTPResponse(page(fields), .unprocessable) }
+    guard fields.allSatisfy(\.faults.isEmpty) else {
+      try noteBrokenRules(values, links, &fields)
+      return HTTPResponse(page(fields), .unprocessable)
+    }
     return try save(values, links, &fields)
+  }
+
+  /// Checks the values that could be read by the rules, beside others that could not. Nothing is saved.
+  private func noteBrokenRules(
+    _ values: [String: StoredValue], _ links: Links, _ fields: inout [Field]
+  ) throws {
+    let unread = Set(fields.filter { !$0.faults.isEmpty }.map(\.name))
+    var values = values
+    var notChecked = unread
+    if object == nil {
+      for problem in try context.insertProblems(entity, values) {
+        guard let name = problem.property, let attribute = entity.property(named: name)?.attribute else { continue }
+        if !unread.contains(name) { note(problem.message, name, &fields) }
+        // The object needs some value, or its other values could not be checked.
+        guard let standIn = standIn(attribute) else { return }
+        values[name] = standIn
+        notChecked.insert(name)
+      }
+    }
+    do {
+      try subject(values, links).validate()
+    } catch let error as ValidationError {
+      for failure in error.failures where !notChecked.contains(failure.property) && isOwn(failure) {
+        note(failure.message, failure.property, &fields)
+      }
+    } catch let error as DynamicError {
+      note(error.message, error.property ?? "", &fields)
+    }
+  }
+
+  /// Any value of the attribute's type.
+  private func standIn(_ attribute: Attribute) -> StoredValue? {
+    switch attribute.type {
+    case .bool, .int16, .int32, .int64, .date: .integer(0)
+    case .float, .double: .real(0)
+    case .decimal: .text("0")
+    case .string: .text("")
+    case .url: .text("about:blank")
+    case .uuid: .blob(Array(repeating: 0, count: 16))
+    case .data: .blob([])
+    case .array: .text("[]")
+    case .enumeration(let name): context.model.enumeration(named: name)?.cases.first?.rawValue
+    case .codable: nil
+    }
+  }
+
+  private typealias Links = [(relationship: Relationship, partners: [DynamicObject])]
+
+  /// The object with other values and partners, or a new one.
+  private func subject(_ values: [String: StoredValue], _ links: Links) throws -> DynamicObject {
+    let edited: DynamicObject
+    if let object {
+      for (name, value) in values { try object.set(name, value) }
+      edited = object
+    } else {
+      edited = try context.insert(entity.name, values)
+    }
+    for (relationship, partners) in links {
+      if relationship.isToMany {
+        try edited.set(relationship.name, partners)
+      } else {
+        try edited.set(relationship.name, partners.first)
+      }
+    }
+    return edited
+  }
+
+  private func isOwn(_ failure: ValidationFailure) -> Bool {
+    failure.object.entity == entity.name && (object == nil || failure.key == object?.key)
   }
 
   private struct FieldFault: Error {
@@ -158,36 +230,20 @@ struct EditPage {
   }
 
   private func save(
-    _ values: [String: StoredValue], _ links: [(relationship: Relationship, partners: [DynamicObject])],
-    _ fields: inout [Field]
+    _ values: [String: StoredValue], _ links: Links, _ fields: inout [Field]
   ) throws -> HTTPResponse {
+    if object == nil, try !context.insertProblems(entity, values).isEmpty {
+      try noteBrokenRules(values, links, &fields)
+      return HTTPResponse(page(fields), .unprocessable)
+    }
     do {
-      let edited: DynamicObject
-      if let object {
-        for (name, value) in values { try object.set(name, value) }
-        edited = object
-      } else {
-        let problems = try context.insertProblems(entity, values)
-        guard problems.isEmpty else {
-          for problem in problems { note(problem.message, problem.property ?? "", &fields) }
-          return HTTPResponse(page(fields), .unprocessable)
-        }
-        edited = try context.insert(entity.name, values)
-      }
-      for (relationship, partners) in links {
-        if relationship.isToMany {
-          try edited.set(relationship.name, partners)
-        } else {
-          try edited.set(relationship.name, partners.first)
-        }
-      }
+      let edited = try subject(values, links)
       try context.save()
       return HTTPResponse(goOnAt: site.address(of: edited))
     } catch let error as ValidationError {
       var others: [String] = []
       for failure in error.failures {
-        let isOwn = failure.object.entity == entity.name && (object == nil || failure.key == object?.key)
-        if !isOwn || !note(failure.message, failure.property, &fields) { others.append(failure.description) }
+        if !isOwn(failure) || !note(failure.message, failure.property, &fields) { others.append(failure.description) }
       }
       return HTTPResponse(page(fields, others), .unprocessable)
     } catch let error as DynamicError {
@@ -195,6 +251,9 @@ struct EditPage {
       return HTTPResponse(page(fields, isNoted ? [] : [error.description]), .unprocessable)
     } catch let error as SaveConflict {
       throw PageFault(.conflict, "The object was changed meanwhile, so nothing was saved: \(error).")
+    } catch let error as StoreError where [.full, .busy, .limit, .unstorableValue].contains(error.code) {
+      // What was typed stays in the form.
+      return HTTPResponse(page(fields, ["Nothing was saved. \(error)"]), PageFault(error).status)
     }
   }
 
@@ -212,9 +271,9 @@ struct EditPage {
       object.map { site.address("object", $0.entityName, "\($0.key)", "edit") }
       ?? site.address("entity", entity.name, "new")
     let version: HTML? = object.map { "<input type=hidden name=version value=\"\($0.rowVersion)\">" }
-    let others: [HTML] = faults.map { "<p class=fault>\($0)</p>\n" }
+    let others: [HTML] = faults.map(Layout.fault)
     let content: HTML = """
-      \(others)<form method=post action="\(address)" autocomplete=off>
+      \(others)\(Layout(site).hookNote(entity, in: context.model))<form method=post action="\(address)" autocomplete=off>
       \(version)\(fields.map(html))
       <div class=actions><button>Save</button></div>
       </form>

@@ -1,3 +1,5 @@
+import TrellisModel
+
 /// What all pages share.
 struct Layout {
   private let site: Site
@@ -32,6 +34,19 @@ struct Layout {
       """
   }
 
+  /// A message, with its line breaks. The marks below a text are right in a font whose letters have one width.
+  static func fault(_ message: String) -> HTML {
+    message.contains("\n") ? "<pre class=fault>\(message)</pre>\n" : "<p class=fault>\(message)</p>\n"
+  }
+
+  /// What a page that changes objects says about hooks.
+  func hookNote(_ entity: Entity, in model: Model) -> HTML {
+    let entities = entity.subtree.map { model.description.entities[$0] }
+    let hooks = Set(entities.flatMap(\.hooks)).map(\.rawValue).sorted()
+    let names = hooks.isEmpty ? "" : " The model says that \(entity.name) has some: \(hooks.joined(separator: ", "))."
+    return "<p class=pale>The rules of the model apply. Hooks of the program do not run here.\(names)</p>\n"
+  }
+
   static let style = """
     :root { color-scheme: light dark; --line: #d8dce2; --soft: #f4f5f7; --text: #1c2430; --pale: #65707f;
       --link: #1a5fb4; --fault: #b3261e; --back: #ffffff; }
@@ -53,7 +68,9 @@ struct Layout {
     h2 { font-size: 17px; margin: 24px 0 8px; }
     table { border-collapse: collapse; margin: 8px 0; max-width: 100%; }
     th, td { text-align: left; vertical-align: top; padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line);
-      overflow-wrap: anywhere; }
+      overflow-wrap: break-word; }
+    td.value { overflow-wrap: anywhere; }
+    .cell { width: max-content; max-width: 24em; }
     th { font-weight: 600; font-size: 13px; white-space: nowrap; }
     td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
     td.name { color: var(--pale); white-space: nowrap; padding-right: 24px; }
@@ -68,6 +85,18 @@ struct Layout {
     button, a.button { font: inherit; padding: 4px 14px; border: 1px solid var(--line); border-radius: 4px;
       background: var(--soft); color: var(--text); cursor: pointer; display: inline-block; }
     .fault { color: var(--fault); }
+    pre.fault { max-height: none; }
+    details { margin: 8px 0; color: var(--pale); }
+    summary { cursor: pointer; }
+    details label { display: inline-block; margin: 4px 14px 4px 0; color: var(--text); }
+    @media (max-width: 600px) {
+      header, nav { padding-left: 14px; padding-right: 14px; }
+      main { padding: 8px 14px 32px; }
+      table.object, table.object tbody, table.object tr, table.object td { display: block; }
+      table.object tr { border-bottom: 1px solid var(--line); padding: 5px 0; }
+      table.object td { border: 0; padding: 0; }
+      table.object td.name { white-space: normal; font-size: 13px; }
+    }
     .field { margin: 0 0 14px; max-width: 640px; }
     .field > label { display: block; font-weight: 600; }
     .actions { display: flex; gap: 8px; margin: 12px 0; }

@@ -15,18 +15,18 @@ struct ObjectPage {
   func response(_ query: FormFields) throws -> HTTPResponse {
     let entity = try object.ownEntity()
     let values = try entity.storedAttributes.map { attribute -> HTML in
-      "<tr><td class=name>\(attribute.name)</td><td>\(try value(of: attribute))</td></tr>\n"
+      "<tr><td class=name>\(attribute.name)</td><td class=value>\(try value(of: attribute))</td></tr>\n"
     }
     let partners = try entity.relationships.filter { !$0.isToMany }.map { relationship -> HTML in
       let partner = try object.partner(relationship.name)
       let shown: HTML = partner.map(site.link) ?? "<span class=nothing>nil</span>"
-      return "<tr><td class=name>\(relationship.name)</td><td>\(shown)</td></tr>\n"
+      return "<tr><td class=name>\(relationship.name)</td><td class=value>\(shown)</td></tr>\n"
     }
     let members = try entity.relationships.filter(\.isToMany).map { try self.members(of: $0, query) }
     let content: HTML = """
       <p class=pale>Version \(object.rowVersion)</p>
       \(actions)
-      <table>
+      <table class=object>
       \(values)\(partners)</table>
       \(members)
       """
@@ -130,7 +130,7 @@ struct DataResponse {
   static func start(of value: StoredValue) -> ArraySlice<UInt8> {
     switch value {
     case .blob(let bytes): bytes.prefix(16)
-    case .file(let file): ((try? ExternalData(file).load()).map { [UInt8]($0.prefix(16)) } ?? [])[...]
+    case .file(let file): ((try? ExternalData(file).start(16)) ?? [])[...]
     default: []
     }
   }

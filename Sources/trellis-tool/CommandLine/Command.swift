@@ -38,6 +38,8 @@ struct Command: Sendable {
 extension Command.Option {
   static let json = Command.Option(name: "json", value: nil, summary: "print JSON for other programs")
   static let write = Command.Option(name: "write", value: nil, summary: "write the change; without it, only tell it")
+  static let columns = Command.Option(
+    name: "columns", value: "NAMES", summary: "show these properties, with commas between; all for each of them")
   static let pages = [
     Command.Option(
       name: "sort", value: "NAMES", summary: "sort by properties with commas between, -name from the greatest on"),

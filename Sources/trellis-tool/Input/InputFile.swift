@@ -24,6 +24,30 @@ enum InputFile {
     return [UInt8](content)
   }
 
+  /// Refuses what is no regular file, since opening a named pipe would wait for its writer.
+  ///
+  /// - Parameter mayBePipe: Whether the file is read from its start to its end only, as the input of a pipe is.
+  static func needRegular(_ path: String, mayBePipe: Bool = false) throws(ToolFailure) {
+    let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    guard FileManager.default.fileExists(atPath: path),
+      let type = try? FileManager.default.attributesOfItem(atPath: target)[.type] as? FileAttributeType
+    else { throw unreadable(path, "There is no such file.") }
+    switch type {
+    case .typeRegular: break
+    case .typeDirectory: throw unreadable(path, "This is a folder.")
+    case .typeSocket: throw unreadable(path, "This is a socket; a file is needed.")
+    case .typeBlockSpecial: throw unreadable(path, "This is a device; a file is needed.")
+    case .typeCharacterSpecial:
+      throw unreadable(path, "This is a device; a file is needed\(mayBePipe ? ", or - for the input" : "").")
+    // A pipe of a shell, as in `<(command)`, has no type that Foundation knows.
+    default:
+      if !mayBePipe {
+        throw unreadable(path, "This is a pipe; a file is needed, in which one can go back and forth.")
+      }
+    }
+    guard FileManager.default.isReadableFile(atPath: path) else { throw unreadable(path, "The file may not be read.") }
+  }
+
   static func unreadable(_ path: String, _ reason: String) -> ToolFailure {
     // The address of a server may have a password, which is not repeated.
     if path.hasPrefix("postgresql://") || path.hasPrefix("postgres://") {

@@ -30,9 +30,7 @@ struct StoreFile {
   /// - Throws: ``ToolFailure`` if there is no such store.
   init(_ path: String) throws(ToolFailure) {
     self.path = path
-    guard FileManager.default.fileExists(atPath: path) else {
-      throw InputFile.unreadable(path, "There is no such file.")
-    }
+    try InputFile.needRegular(path)
     let url = URL(fileURLWithPath: path)
     kind = Kind(of: url)
     do {

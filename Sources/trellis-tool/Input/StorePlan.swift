@@ -6,9 +6,7 @@ import TrellisStorage
 /// Plans the migration of a store by the model that the store carries.
 enum StorePlan {
   static func report(_ path: String, to model: Model) throws(ToolFailure) -> PlanReport {
-    guard FileManager.default.fileExists(atPath: path) else {
-      throw InputFile.unreadable(path, "There is no such file.")
-    }
+    try InputFile.needRegular(path)
     let url = URL(fileURLWithPath: path)
     let store: StoreConfiguration =
       switch StoreFile.Kind(of: url) {

@@ -9,11 +9,11 @@ struct ObjectRequest {
   let entity: Entity
   let request: StoreRequest
   private let context: ManagedObjectContext
+  /// The properties of the columns; nil for those that a line has room for.
+  private let columns: [Property]?
 
   /// The number of objects that are listed without `--limit`.
   private static let usualLimit = 100
-  /// The greatest number of cells of a line.
-  private static let lineWidth = 110
   private static let mostLetters = 36
 
   /// - Parameter isLimited: Whether there is a limit without `--limit`.
@@ -23,6 +23,7 @@ struct ObjectRequest {
   ) throws {
     self.context = context
     entity = try context.model.needEntity(name)
+    columns = try options.value(of: "columns").map { [entity] names in try Self.columns(names, of: entity) }
     let limit = try Self.number("limit", options, command)
     let offset = try Self.number("offset", options, command) ?? 0
     let sort = options.value(of: "sort")?.split(separator: ",").map(String.init) ?? []
@@ -31,6 +32,14 @@ struct ObjectRequest {
       try context.request(
         for: entity.index, format: format, arguments: arguments, sort: sort,
         limit: limit ?? (hasUsualLimit ? Self.usualLimit : nil), offset: offset)
+    }
+  }
+
+  /// The properties of a list such as `title,mood`, or all of them.
+  private static func columns(_ names: String, of entity: Entity) throws -> [Property] {
+    if names == "all" { return entity.properties.filter { !$0.isTransient } }
+    return try names.split(separator: ",").map { name in
+      try entity.needProperty(String(name.drop { $0 == " " }))
     }
   }
 
@@ -58,19 +67,32 @@ struct ObjectRequest {
 
   func table() throws -> String {
     let objects = try objects()
-    let shown = entity.properties.filter { !$0.isTransient && $0.relationship?.isToMany != true }
     if objects.isEmpty { return "no objects\n" }
+    let possible = entity.properties.filter { !$0.isTransient }
+    let shown = columns ?? possible.filter { $0.relationship?.isToMany != true }
     var rows = [["object"] + shown.map(\.name)]
     for object in objects { rows.append(["\(object)"] + (try shown.map { try Self.cell($0, of: object) })) }
-    let numbers = shown.indices.filter { shown[$0].attribute?.type.isNumber == true }.map { $0 + 1 }
-    let table = TextTable(TextTable.fitting(rows, width: Self.lineWidth), numbers: Set(numbers))
-    return table.text + (try rest(after: objects.count))
+    // Columns that were asked for are never left out.
+    let fitting = columns == nil ? TextTable.fitting(rows, width: Console.width) : rows
+    let numbers = shown.indices.filter { shown[$0].isNumber }.map { $0 + 1 }
+    let names = fitting[0].dropFirst()
+    let left = columns == nil ? possible.map(\.name).filter { !names.contains($0) } : []
+    return TextTable(fitting, numbers: Set(numbers)).text + (try rest(after: objects.count)) + Self.note(left)
+  }
+
+  /// Says which columns are left out.
+  private static func note(_ left: [String]) -> String {
+    guard let first = left.first else { return "" }
+    let several = left.count > 1 ? "these: \(left.joined(separator: ", "))" : first
+    return "not shown: \(several); --columns all or --columns NAMES shows more\n"
   }
 
   private static func cell(_ property: Property, of object: DynamicObject) throws -> String {
     switch property {
     case .attribute(let attribute):
       ValueText(attribute).shortText(try object.value(attribute.name), length: mostLetters)
+    case .relationship(let relationship) where relationship.isToMany:
+      "\(try object.memberKeys(relationship.name).count)"
     case .relationship(let relationship): try ObjectText.partnerName(of: object, relationship) ?? "nil"
     }
   }
@@ -92,11 +114,16 @@ struct ObjectRequest {
   }
 }
 
-extension AttributeType {
+extension Property {
+  /// Whether a column shows numbers: a to-many is shown by the count of its members.
   fileprivate var isNumber: Bool {
     switch self {
-    case .int16, .int32, .int64, .float, .double, .decimal: true
-    default: false
+    case .attribute(let attribute):
+      switch attribute.type {
+      case .int16, .int32, .int64, .float, .double, .decimal: true
+      default: false
+      }
+    case .relationship(let relationship): relationship.isToMany
     }
   }
 }
@@ -105,7 +132,8 @@ extension AttributeType {
 enum FormatArguments {
   /// Reads each argument as what it looks like, and as a text where that does not fit the format.
   static func trying<Result>(_ texts: [String], _ body: ([FormatArgument]) throws -> Result) throws -> Result {
-    let candidates = texts.map { text in typed(text).map { [$0, Self.text(text)] } ?? [Self.text(text)] }
+    let candidates = texts.map { text in (typed(text) ?? list(text)).map { [$0, Self.text(text)] } ?? [Self.text(text)]
+    }
     var first: (any Error)?
     // Each argument that looks like another type doubles the number of ways.
     for way in 0..<(1 << min(candidates.count { $0.count > 1 }, 8)) {
@@ -122,6 +150,49 @@ enum FormatArguments {
 
   private static func text(_ text: String) -> FormatArgument { .value(.text(text), .text) }
 
+  /// The list that a JSON array such as `["a", "b"]` or `[1, 2]` stands for; nil for another text. Its texts are dates,
+  /// UUIDs or objects if all of them look like that.
+  private static func list(_ text: String) -> FormatArgument? {
+    guard text.first == "[", let values = try? JSONDecoder().decode([ListedValue].self, from: Data(text.utf8)) else {
+      return nil
+    }
+    let texts = values.compactMap { if case .text(let text) = $0 { text } else { nil } }
+    let typed = texts.compactMap(typedText)
+    if texts.count == values.count, typed.count == texts.count { return .list(typed) }
+    return .list(values.map(\.argument))
+  }
+
+  /// A value in a JSON array.
+  private enum ListedValue: Decodable {
+    case null, bool(Bool), integer(Int64), decimal(Decimal), text(String)
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      if value.decodeNil() {
+        self = .null
+      } else if let flag = try? value.decode(Bool.self) {
+        self = .bool(flag)
+      } else if let number = try? value.decode(Int64.self) {
+        self = .integer(number)
+      } else if let number = try? value.decode(Decimal.self) {
+        self = .decimal(number)
+      } else {
+        self = .text(try value.decode(String.self))
+      }
+    }
+
+    var argument: FormatArgument {
+      switch self {
+      case .null: .null
+      case .bool(let flag): .value(.integer(flag ? 1 : 0), .bool)
+      case .integer(let number): .value(.integer(number), .integer)
+      case .decimal(let number):
+        DecimalText.canonical("\(number)").map { .value(.text($0), .decimal) } ?? .value(.text("\(number)"), .text)
+      case .text(let text): .value(.text(text), .text)
+      }
+    }
+  }
+
   /// The argument of another type than text that a text looks like.
   private static func typed(_ text: String) -> FormatArgument? {
     switch text {
@@ -129,9 +200,14 @@ enum FormatArguments {
     case "true", "false": return .value(.integer(text == "true" ? 1 : 0), .bool)
     default: break
     }
-    if let name = ObjectName(text) { return .value(.integer(name.key), .object(nil)) }
     if let number = Int64(text) { return .value(.integer(number), .integer) }
     if let decimal = DecimalText.canonical(text) { return .value(.text(decimal), .decimal) }
+    return typedText(text)
+  }
+
+  /// The object, the date or the UUID that a text looks like.
+  private static func typedText(_ text: String) -> FormatArgument? {
+    if let name = ObjectName(text) { return .value(.integer(name.key), .object(nil)) }
     if let date = DateText.keptMicroseconds(text) { return .value(.integer(date), .date) }
     if let uuid = UUIDText.bytes(text) { return .value(.blob(uuid), .uuid) }
     return nil

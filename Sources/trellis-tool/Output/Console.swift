@@ -30,6 +30,22 @@ enum Console {
     return lines.joined(separator: "\n")
   }
 
+  /// The number of cells of a line of the output: those of the terminal, or `COLUMNS` of the environment.
+  static let width: Int = {
+    let given = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
+    return max(20, terminalWidth ?? given ?? 110)
+  }()
+
+  private static var terminalWidth: Int? {
+    #if os(Windows)
+      return nil
+    #else
+      var size = winsize()
+      guard isTerminal(.standardOutput), ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+      return Int(size.ws_col)
+    #endif
+  }
+
   /// Whether a stream is shown to a person.
   static func isTerminal(_ stream: FileHandle) -> Bool {
     #if os(Windows)

@@ -9,6 +9,7 @@ enum OutputFile {
     let target = files.resolved(path)
     do throws(FileProblem) {
       let stamp = try files.stamp(target)
+      if stamp != nil { try refuseIrregular(target, files) }
       if stamp != nil, !files.mayWrite(to: target) { throw FileProblem(.other, "it is read-only") }
       let permissions = stamp?.permissions ?? 0o644
       try write(text, beside: target, permissions) { temporary throws(FileProblem) in
@@ -16,6 +17,13 @@ enum OutputFile {
       }
     } catch {
       throw unwritable(path, error.reason)
+    }
+  }
+
+  /// A pipe or a device would be replaced by a file.
+  private static func refuseIrregular(_ path: String, _ files: SystemFiles) throws(FileProblem) {
+    do throws(FileProblem) { _ = try files.start(of: path, 1) } catch {
+      if case .irregular = error.kind { throw error }
     }
   }
 

@@ -110,11 +110,7 @@ extension ImportJSON {
 
     func open() throws(ToolFailure) -> FileHandle {
       if input == "-" { return .standardInput }
-      var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: input, isDirectory: &isFolder) else {
-        throw InputFile.unreadable(input, "There is no such file.")
-      }
-      guard !isFolder.boolValue else { throw InputFile.unreadable(input, "This is a folder.") }
+      try InputFile.needRegular(input, mayBePipe: true)
       do { return try FileHandle(forReadingFrom: URL(filePath: input)) } catch {
         throw InputFile.unreadable(input, "The file cannot be read.")
       }

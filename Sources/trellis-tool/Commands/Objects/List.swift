@@ -11,7 +11,7 @@ enum List {
     try ToolFailure.catching(path) {
       let context = container.newContext()
       guard arguments.operands.count > 1 else {
-        try Self.refuse(["where", "sort", "limit", "offset"], arguments)
+        try Self.refuse(["where", "sort", "limit", "offset", "columns"], arguments)
         return Console.print(try entities(context, asJSON: arguments.has("json")))
       }
       let request = try ObjectRequest(
@@ -53,9 +53,12 @@ extension List {
   static let command = Command(
     operands: "STORE [ENTITY]", needed: "a STORE", count: 1...2,
     options: [.init(name: "where", value: "FORMAT", summary: "only the objects that match a predicate")]
-      + Command.Option.pages + [.json],
+      + Command.Option.pages + [.columns, .json],
     summary: "list the entities of a store, or the objects of one",
-    details: "The store is only read. Objects of subentities are listed, too. Columns that do not fit are left out."
-
+    details: """
+      The store is only read. Objects of subentities are listed, too. Columns for which the line has no room, and
+      relationships to many, are left out and named, unless --columns asks for them. A line has the width of the terminal,
+      or of COLUMNS in the environment.
+      """
   ) { arguments throws(ToolFailure) in try run(arguments) }
 }

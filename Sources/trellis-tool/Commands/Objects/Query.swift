@@ -31,11 +31,12 @@ extension Query {
     options: [
       .init(name: "explain", value: nil, summary: "print how the store finds the objects, and a missing index"),
       .init(name: "count", value: nil, summary: "print the number of objects"),
-    ] + Command.Option.pages + [.json],
+    ] + Command.Option.pages + [.columns, .json],
     summary: "list the objects that match a predicate",
     details: """
       FORMAT is a predicate in the format language, and each VALUE stands for one %@ in it: a number, true, a date, a
-      UUID, an object as Tag#7, nil or a text. The store is only read.
+      UUID, an object as Tag#7, nil, a text, or a list of these as a JSON array: "name IN %@" '["sea", "sun"]'. Columns are
+      left out as by list. The store is only read.
       """
   ) { arguments throws(ToolFailure) in try run(arguments) }
 }

@@ -83,6 +83,7 @@ enum Import {
     _ path: String, to target: String, _ arguments: ParsedArguments
   ) throws(ToolFailure) -> ExitStatus {
     try refuse(["all-versions"], arguments, "a model")
+    try InputFile.needRegular(path)
     var model: ModelDescription?
     if let file = arguments.value(of: "model") {
       let result = ModelFile.parse(try InputFile.read(file), path: file)

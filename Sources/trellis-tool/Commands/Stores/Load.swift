@@ -63,9 +63,7 @@ enum Load {
       if path == "-" {
         return try DocumentSource(try FileHandle.standardInput.readToEnd() ?? Data(), path: "the standard input")
       }
-      guard FileManager.default.fileExists(atPath: path) else {
-        throw InputFile.unreadable(path, "There is no such file.")
-      }
+      try InputFile.needRegular(path, mayBePipe: true)
       return try DocumentSource(try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe), path: path)
     } catch {
       throw ToolFailure(store: error, path)
