@@ -5,7 +5,7 @@ extension FormatChecker {
   ) throws(PredicateFormatError) -> QueryPredicate {
     let before = nextVariable
     defer { nextVariable = before }
-    let placedLeft = try placed(comparison.left)
+    let placedLeft = try placedLeft(of: comparison)
     let left = placedLeft.0
     if let quantifier = comparison.quantifier, let list = Self.elements(left, at: comparison.left.start) {
       if placedLeft.argument != nil { dependsOnValues = true }
@@ -30,7 +30,7 @@ extension FormatChecker {
       if comparison.quantifier == nil { relation = .compare(.equal) }
       if case .typed(_, .object) = tested { relation = .compare(.equal) }
     }
-    let right = try placed(comparison.right)
+    let right = try placed(comparison.right, beside: tested)
     let starts = (comparison.left.start, comparison.right.start)
     let condition = try compared(tested, relation, right.0, comparison.options, at: starts)
     let inner = withSlot(condition, (tested, placedLeft.argument), right, at: starts)
@@ -213,8 +213,9 @@ extension FormatChecker {
     case (.text, .url), (.url, .text), (.text, .entity), (.entity, .text): return (left.0, right.0, .text)
     default:
       throw error(
-        .typeMismatch, "\(left.1.name.capitalizedFirst) is compared with \(right.1.name), which can never be equal.",
-        at: start)
+        .typeMismatch,
+        "\(left.1.name.capitalizedFirst) is compared with \(right.1.name), which can never be equal."
+          + (left.1 == .date || right.1 == .date ? Self.dateAdvice : ""), at: start)
     }
   }
 
@@ -390,7 +391,8 @@ extension FormatChecker {
       return try compare(left, .equal, .typed(element, type), options, at: starts)
     default:
       throw error(
-        .notMany, "IN needs a list, a range, or a path through a to-many; for a part of a text use CONTAINS.",
+        .notMany,
+        "IN needs a list such as {'a', 'b'}, a range, or a path through a to-many; for a part of a text use CONTAINS.",
         at: starts.1)
     }
   }

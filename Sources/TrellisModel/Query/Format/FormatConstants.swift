@@ -111,9 +111,18 @@ extension FormatChecker {
       case .text: "a text"
       default: "something else"
       }
-    let way = type == .date ? " Bind a date with %@, or write CAST('2026-01-31', 'NSDate')." : ""
+    let way =
+      switch (type, side) {
+      case (.date, _): Self.dateAdvice
+      case (.bool, .text), (.bool, .number): " Write TRUE or FALSE."
+      case (_, .text) where type.isNumber: " Write the number without quotes."
+      case (.text, .number): " Write the text in quotes."
+      default: ""
+      }
     return error(.typeMismatch, "This is \(found), and what it is compared with is \(type.name).\(way)", at: start)
   }
+
+  static let dateAdvice = " Bind a date with %@, or write CAST('2026-01-31', 'NSDate')."
 
   private func entityName(_ name: String, at start: Int) throws(PredicateFormatError) -> StoredValue {
     if model.entity(named: name) != nil { return .text(name) }
@@ -208,6 +217,9 @@ extension FormatChecker {
   }
 
   private func unknown(_ name: String, _ plain: String, _ start: Int) -> PredicateFormatError {
+    if let way = Self.foreignFunctions[plain] {
+      return error(.unknownFunction, "The function '\(name.prefix(60))' is not known; write \(way).", at: start)
+    }
     let known =
       Self.functions.keys.sorted() + Self.signs.keys.sorted() + Self.collections + [
         "now", "cast", "subquery", "ternary",

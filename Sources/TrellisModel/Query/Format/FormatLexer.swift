@@ -39,7 +39,7 @@ struct FormatLexer {
     case UInt8(ascii: ".") where peek(1).map(Self.isDigit) == true: return (.number(try number()), start)
     case UInt8(ascii: "$"):
       position += 1
-      return (.variable(try name("a variable's name")), start)
+      return (.variable(try name("a variable's name; a property is written without '$0.'")), start)
     case UInt8(ascii: "#"):
       position += 1
       return (.name(try name("a name"), isEscaped: true), start)
@@ -84,7 +84,8 @@ struct FormatLexer {
   private mutating func sign() throws(PredicateFormatError) -> FormatToken {
     let rest = bytes[position...]
     guard let sign = Self.signs.first(where: { rest.starts(with: $0) }) else {
-      throw error(.unexpected, "This character has no meaning here.", at: position)
+      let way = bytes[position] == UInt8(ascii: "?") ? " Bind a value with %@ or an interpolation." : ""
+      throw error(.unexpected, "This character has no meaning here.\(way)", at: position)
     }
     position += sign.count
     return .sign(String(decoding: sign, as: UTF8.self))
@@ -102,7 +103,10 @@ struct FormatLexer {
         $0 == UInt8(ascii: "l") || $0 == UInt8(ascii: "h") || $0 == UInt8(ascii: "q") || $0 == UInt8(ascii: "z")
       }, as: UTF8.self)
     guard let letter = peek(), "@KdDiuUxXocfFeEgGsS".utf8.contains(letter), length.utf8.count <= 2 else {
-      throw error(.unexpected, "Expected '@', 'K' or the letter of a number after '%', as in %@ and %d.", at: start)
+      throw error(
+        .unexpected,
+        "Expected '@', 'K' or the letter of a number after '%', as in %@ and %d; a remainder is modulus:by:(stars, 2).",
+        at: start)
     }
     position += 1
     return length + String(Unicode.Scalar(letter))

@@ -28,7 +28,7 @@ struct FormatParser {
     }
     try advance()
     let node = try expression(.or)
-    guard token == .end else { throw unexpected("'AND', 'OR' or the end") }
+    guard token == .end else { throw foreignContinuation() ?? unexpected("'AND', 'OR' or the end") }
     try arguments.finish(lexer)
     return node
   }
@@ -205,7 +205,7 @@ extension FormatParser {
     case .sign("+"):
       try advance()
       return try expression(.operand)
-    default: throw unexpected("a value")
+    default: throw foreignValue() ?? unexpected("a value")
     }
   }
 
@@ -216,8 +216,11 @@ extension FormatParser {
   }
 
   private mutating func group() throws(PredicateFormatError) -> FormatNode {
+    let opening = start
     try advance()
     let inner = try expression(.or)
+    if token == .sign(",") { throw listInBraces(at: opening) }
+    if token != .sign(")"), let foreign = foreignContinuation() { throw foreign }
     try expect(")")
     return inner
   }
@@ -357,6 +360,7 @@ extension FormatParser {
     if isNegated { try advance() }
     guard let relation else {
       if isNegated {
+        if let foreign = foreignContinuation() { throw foreign }
         throw unexpected("IN, BETWEEN, CONTAINS, BEGINSWITH, ENDSWITH, LIKE, MATCHES or MATCHING after 'NOT'")
       }
       return nil
@@ -378,9 +382,15 @@ extension FormatParser {
   ]
 
   private mutating func options() throws(PredicateFormatError) -> TextOptions {
+    let opening = start
     guard try take("[") else { return [] }
     var options: TextOptions = []
-    guard let letters = keyword else { throw unexpected("some of the options c, d, n and l") }
+    guard let letters = keyword else {
+      switch token {
+      case .text, .number, .argument, .variable: throw listInBraces(at: opening)
+      default: throw unexpected("some of the options c, d, n and l")
+      }
+    }
     for letter in letters {
       guard let option = Self.optionLetters[letter] else { throw unexpected("some of the options c, d, n and l") }
       options.formUnion(option)

@@ -20,7 +20,12 @@ extension FormatChecker {
       if step.isOperator {
         return try aggregate(step, after: walk, rest: path.steps[(place + 1)...])
       }
-      try advance(&walk, step)
+      do {
+        try advance(&walk, step)
+      } catch {
+        guard error.code == .unknownProperty, let advice = advice(on: step, after: walk, path) else { throw error }
+        throw self.error(.unknownProperty, "'\(step.name)' is no property here; \(advice)", at: step.start)
+      }
     }
     if walk.crossingsBehindPlace > 0 { throw behindPlace(at: start) }
     return walk.end

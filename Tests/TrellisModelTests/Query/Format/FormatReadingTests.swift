@@ -204,6 +204,71 @@ import TrellisTestSupport
     #expect(error.message.contains(part), "\(error)")
   }
 
+  /// A format in the words of another language, the column of its error, the way out in the message, and the format
+  /// after that way is taken.
+  static let habits: [(String, Int, String, String)] = [
+    ("images.count > 2", 8, "write 'images.@count'", "images.@count > 2"),
+    ("next.images.count > 2", 13, "write 'next.images.@count'", "next.images.@count > 2"),
+    ("tags.isEmpty", 6, "write 'tags.@count == 0'", "tags.@count == 0"),
+    ("pages.first.number = 1", 7, "write 'pages[FIRST]'", "pages[FIRST].number = 1"),
+    ("images.sum.size > 1", 8, "write 'images.@sum'", "images.@sum.size > 1"),
+    ("content.count > 3", 9, "write 'length(content)'", "length(content) > 3"),
+    ("next.content.length > 3", 14, "write 'length(next.content)'", "length(next.content) > 3"),
+    ("content.isEmpty", 9, "write 'content == \"\"'", "content == \"\""),
+    ("content.lowercased == 'a'", 9, "write 'lowercase(content)'", "lowercase(content) == 'a'"),
+    ("content.contains('a')", 17, "content CONTAINS 'a'", "content CONTAINS 'a'"),
+    ("emotion.rawValue == 'sad'", 9, "compare 'emotion' with a case in quotes", "emotion == 'sad'"),
+    ("emotion = happy", 11, "in quotes: 'happy'", "emotion = 'happy'"),
+    ("happy = emotion", 1, "in quotes: 'happy'", "'happy' = emotion"),
+    ("emotion == hapy", 12, "in quotes: 'happy'", "emotion == 'happy'"),
+    ("emotion IN {happy, 'sad'}", 13, "in quotes: 'happy'", "emotion IN {'happy', 'sad'}"),
+    ("emotion == .happy", 12, "in quotes, as in 'happy'", "emotion == 'happy'"),
+    ("content = Seoul", 11, "in quotes: 'Seoul'", "content = 'Seoul'"),
+    ("content IN ['x']", 12, "in braces, as in {'a', 'b'}", "content IN {'x'}"),
+    ("content IN ('x', 'y')", 12, "in braces, as in {'a', 'b'}", "content IN {'x', 'y'}"),
+    ("content IN ('x')", 13, "a list such as {'a', 'b'}", "content IN {'x'}"),
+    ("mood IS NULL", 6, "'== NIL'", "mood == NIL"), ("mood IS NOT NULL", 6, "'!= NIL'", "mood != NIL"),
+    ("(mood IS NULL) OR stars = 1", 7, "'== NIL'", "(mood == NIL) OR stars = 1"),
+    ("isDraft is true", 9, "TRUE or FALSE by '=='", "isDraft == true"),
+    ("content ILIKE 'a*'", 9, "LIKE[c]", "content LIKE[c] 'a*'"),
+    ("content NOT ILIKE 'a*'", 13, "LIKE[c]", "content NOT LIKE[c] 'a*'"),
+    ("content REGEXP 'a+'", 9, "MATCHES", "content MATCHES 'a+'"),
+    ("content hasPrefix 'a'", 9, "BEGINSWITH", "content BEGINSWITH 'a'"),
+    ("stars BETWEEN 1 AND 5", 15, "in {1, 5}", "stars BETWEEN {1, 5}"),
+    ("stars = 1 ORDER BY stars", 11, "sort the request", "stars = 1"),
+    ("stars = 1 LIMIT 3", 11, "limit the request", "stars = 1"),
+    ("stars = ?", 9, "%@", "stars = 1"), ("stars = :n", 9, "%@", "stars = 1"),
+    ("$0.stars = 1", 2, "without '$0.'", "stars = 1"),
+    ("stars % 2 = 0", 7, "modulus:by:(stars, 2)", "modulus:by:(stars, 2) = 0"),
+    ("LOWER(content) = 'a'", 1, "lowercase(…)", "lowercase(content) = 'a'"),
+    ("COALESCE(mood, 'x') = 'x'", 1, "TERNARY(a == NIL, b, a)", "TERNARY(mood == NIL, 'x', mood) = 'x'"),
+    ("createdAt > DATE('2026-01-31')", 13, "CAST('2026-01-31', 'NSDate')", "createdAt > CAST('2026-01-31', 'NSDate')"),
+    ("createdAt > 2026-01-31", 13, "CAST('2026-01-31', 'NSDate')", "createdAt > CAST('2026-01-31', 'NSDate')"),
+    ("createdAt > now", 13, "now()", "createdAt > now()"),
+    ("isDraft = 'true'", 11, "TRUE or FALSE", "isDraft = true"),
+    ("stars = '3'", 9, "without quotes", "stars = 3"), ("content = 3", 11, "in quotes", "content = '3'"),
+    ("COUNT(image) > 1", 7, "did you mean 'images'?", "COUNT(images) > 1"),
+  ]
+
+  @Test("a spelling of another language is an error that names the one here", arguments: habits)
+  func habit(_ format: String, _ column: Int, _ way: String, _ repaired: String) throws {
+    let bench = try FormatBench()
+    let error = try #require(throws: PredicateFormatError.self) { try bench.read(format) }
+    #expect(error.column == column, "\(error)")
+    #expect(error.message.contains(way), "\(error)")
+    _ = try bench.read(repaired)
+  }
+
+  @Test("a name without quotes keeps its own error where it may be a misspelt property")
+  func misspeltOnTheRight() throws {
+    let bench = try FormatBench()
+    for format in ["stars > strs", "content == contnt", "emotion == zzzzzzzz", "images.zzz > 3", "ANY tags.count > 1"] {
+      let error = try #require(throws: PredicateFormatError.self) { try bench.read(format) }
+      #expect(error.code == .unknownProperty)
+      #expect(!error.message.contains("quotes"), "\(error)")
+    }
+  }
+
   @Test(
     "without a model a value is told from a condition and from what is neither",
     arguments: [
