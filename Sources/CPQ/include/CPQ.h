@@ -56,6 +56,10 @@ const char *trellis_pq_load(void);
 /// Makes a connection keep what the server notes, instead of printing it.
 void trellis_pq_silence(PGconn *connection);
 
+/// Waits until the server has sent something or, if `sends` is not 0, takes more. A signal may end the wait early.
+/// Returns 0 if neither has happened, and 1 if it has, or if the connection is closed.
+int trellis_pq_wait(PGconn *connection, int sends, int milliseconds);
+
 /// Changes the number of connections that the calling thread has borrowed, and returns it.
 int trellis_pq_thread_leases(int change);
 

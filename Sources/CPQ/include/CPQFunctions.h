@@ -18,6 +18,10 @@
   X(int, PQbackendPID, (const PGconn *connection), (connection)) \
   X(trellis_notice_processor, PQsetNoticeProcessor, \
     (PGconn *connection, trellis_notice_processor processor, void *data), (connection, processor, data)) \
+  X(int, PQsslInUse, (PGconn *connection), (connection)) \
+  X(int, PQsetnonblocking, (PGconn *connection, int isNonblocking), (connection, isNonblocking)) \
+  X(int, PQflush, (PGconn *connection), (connection)) \
+  X(int, PQisBusy, (PGconn *connection), (connection)) \
   X(int, PQconsumeInput, (PGconn *connection), (connection)) \
   X(int, PQenterPipelineMode, (PGconn *connection), (connection)) \
   X(int, PQpipelineSync, (PGconn *connection), (connection)) \

@@ -58,7 +58,10 @@ struct HistoryOpening {
 
   /// - Returns: nil if the store has no history.
   func open() throws -> ServerHistory? {
-    let found = try read()
+    let found = try connection.transaction { connection in
+      try connection.limitLocks()
+      return try read()
+    }
     if setup.model.hasHistory { return try found ?? begin() }
     // A program with a former model records that it has changed something. The model of the store ends its history.
     guard found != nil, try isModelOfStore() else { return found }
@@ -77,7 +80,9 @@ struct HistoryOpening {
 
   private func end() throws {
     try connection.transaction { connection in
+      try connection.limitLocks()
       try connection.lockChanges(ofSchema: setup.options.schema)
+      try connection.lock([names.history], "ACCESS EXCLUSIVE")
       try connection.runAll([
         "DROP TABLE IF EXISTS \(names.history)",
         "UPDATE \(names.metadata) SET \"value\" = array_to_string(array_remove(string_to_array(\"value\", ' '), "
@@ -89,7 +94,9 @@ struct HistoryOpening {
 
   private func begin() throws -> ServerHistory {
     try connection.transaction { connection in
+      try connection.limitLocks()
       try connection.lockChanges(ofSchema: setup.options.schema)
+      try refuseForeignTable()
       try connection.runAll([
         "CREATE TABLE IF NOT EXISTS \(names.history) (\"number\" bigint PRIMARY KEY, \"time\" timestamptz NOT NULL, "
           + "\"origin\" bigint NOT NULL, \"model\" bigint NOT NULL, \"author\" text, \"changes\" bytea NOT NULL)",
@@ -109,6 +116,23 @@ struct HistoryOpening {
           .damaged, "\(setup.name) does not say what its history is.", remedy: "Restore the database from a backup.")
       }
       return made
+    }
+  }
+
+  /// A role that may only create tables in the schema may have made one of this name, whose triggers would run with the
+  /// rights of this program's role. Whoever makes the store's tables may act as their owner.
+  private func refuseForeignTable() throws {
+    var parameters = ServerParameters()
+    parameters.add(names.history)
+    parameters.add(names.metadata)
+    let result = try connection.run(
+      ServerStatement(
+        "SELECT 1 FROM pg_class AS h JOIN pg_class AS m ON m.oid = to_regclass($2) WHERE h.oid = to_regclass($1) "
+          + "AND NOT pg_has_role(h.relowner, m.relowner, 'MEMBER')", parameters))
+    guard result.count == 0 else {
+      throw StoreError(
+        .foreignFile, "\(setup.name) has a table _history that does not belong to the owner of the store.",
+        remedy: "Drop it, and revoke CREATE on the schema from roles that do not own the store.")
     }
   }
 

@@ -19,6 +19,11 @@ struct PartChanges {
   /// The parts to make, in this order.
   private(set) var made: [PostgresSchema.Part] = []
 
+  /// The tables, by their names on the server, that others cannot use meanwhile; and those that get an index, which others
+  /// can read.
+  private(set) var changedTables: Set<String> = []
+  private(set) var indexedTables: Set<String> = []
+
   /// The beginnings of the names of the store's own parts. Others belong to other programs.
   private static let prefixes = ["_key.", "_unique.", "_reference.", "_index.", "_reverse.", "_target."]
 
@@ -54,13 +59,20 @@ struct PartChanges {
       let place = candidates.firstIndex { $0.name == part.name } ?? (candidates.isEmpty ? nil : 0)
       guard let place else {
         // The primary key of a table that is written is made with it.
-        if part.kind != .primaryKey || tables.isCurrent(part.table) { made.append(part) }
+        guard part.kind != .primaryKey || tables.isCurrent(part.table) else { continue }
+        made.append(part)
+        if part.kind == .index {
+          indexedTables.insert(names.fitted(part.table))
+        } else {
+          changedTables.formUnion([part.table, part.target].compactMap { $0.map(names.fitted) })
+        }
         continue
       }
       let former = candidates.remove(at: place)
       available[shape] = candidates
       keptNames.insert(former.name)
       if former.name != part.name {
+        changedTables.insert(names.fitted(part.table))
         renamed.append(Kept(part: part, formerName: former.name, table: names.fitted(part.table)))
       }
     }
@@ -69,6 +81,7 @@ struct PartChanges {
         .map(names.fitted))
     for (name, part) in found.parts.sorted(by: { $0.key < $1.key }) where !keptNames.contains(name) {
       guard storedTables.contains(part.table), Self.prefixes.contains(where: name.hasPrefix) else { continue }
+      changedTables.insert(part.table)
       if part.kind == PostgresSchema.Part.Kind.foreignKey.rawValue {
         dropForeignKeys.append(Self.drop(name, of: part.table, isConstraint: true, names))
       } else if tables.isKept(part.table, names) {

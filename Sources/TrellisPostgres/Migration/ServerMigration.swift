@@ -64,11 +64,11 @@ struct ServerMigration {
   /// - Returns: the number of migrations that the store has had with this one.
   /// - Throws: ``ServerError``; ``StoreError``.
   func run(_ metadata: StoreMetadata) throws -> String {
-    // From here on no program reads or writes the store.
-    try connection.run(ServerStatement("LOCK TABLE \(names.metadata) IN ACCESS EXCLUSIVE MODE"))
     try checkTables(try SchemaFacts(connection, schema: setup.options.schema))
     try lockTables()
     let found = try SchemaFacts(connection, schema: setup.options.schema)
+    try checkTables(found)
+    connection.patience = setup.options.migrationPatience
     var changes = changes
     // The steps of this program must not make objects with keys that another one reserves meanwhile.
     let keys = ServerStatement("SELECT \"next\" FROM \(names.keys)\(need.steps.isEmpty ? "" : " FOR UPDATE")")
@@ -111,19 +111,22 @@ struct ServerMigration {
     let found = try SchemaFacts(connection, schema: setup.options.schema)
     let parts = PartChanges(changes, former, setup.schema, found)
     let change = SchemaChange(changes, parts, setup.schema)
+    let names = setup.layout.names
+    try connection.lock(parts.changedTables.sorted().map(names.table), "ACCESS EXCLUSIVE")
+    // Who only reads is not held up by an index that is made.
+    try connection.lock(parts.indexedTables.subtracting(parts.changedTables).sorted().map(names.table), "SHARE")
+    connection.patience = setup.options.migrationPatience
     try connection.runAll(
       (change.tables + change.parts).map { ServerStatement($0) }
         + MetadataStatements(setup.layout.names).model(setup.model, passing: []))
   }
 
   /// Takes all tables before one is read, so that nothing is waited for later: statements about a foreign key or an index
-  /// need tables that stay as well.
+  /// need tables that stay as well. The first is that of the generation: with it, no program reads or writes the store.
   private func lockTables() throws {
     let stored = need.migration.stored
     let tables = stored.entities.filter { $0.parent == nil }.map(\.name) + stored.joinTables.map(\.name)
-    if tables.isEmpty { return }
-    let list = tables.sorted().map(names.table).joined(separator: ", ")
-    try connection.run(ServerStatement("LOCK TABLE \(list) IN ACCESS EXCLUSIVE MODE"))
+    try connection.lock([names.metadata] + tables.sorted().map(names.table), "ACCESS EXCLUSIVE")
   }
 
   /// Reads what has to be in memory; nil if nothing has to be.
@@ -174,11 +177,6 @@ struct ServerMigration {
   /// The reason for a failure that the model or other programs have.
   private func refusal(_ error: ServerError) -> StoreError? {
     switch error.state {
-    case "2BP01":
-      return StoreError(
-        .damaged,
-        "\(setup.name) is not migrated: something that another program has made depends on its tables: \(error.message). "
-          + "Nothing was changed.", remedy: "Drop the view or rule, and make it again after the migration.")
     case "23503":
       return StoreError(
         .danglingReference,

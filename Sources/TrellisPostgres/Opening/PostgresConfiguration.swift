@@ -23,8 +23,12 @@ extension StoreConfiguration {
   ///   - connections: The maximum number of connections for calls, at least one. Contexts borrow one for each call, so
   ///     this limits how many read or save at the same time, and not how many there are. A container runs as many blocks
   ///     of `perform` at a time. One more connection hears of the saves of other programs.
-  ///   - timeout: The number of seconds that a call waits for a connection of this store while all are in use, and for
-  ///     the answer of a server that it connects to.
+  ///   - timeout: The number of seconds that a call waits for a connection of this store while all are in use, for a
+  ///     server that it connects to, and for each answer of the server. A call whose answer does not come throws
+  ///     ``StoreError`` with the code `timedOut`.
+  ///   - statementTimeout: The number of seconds that a call waits for each answer, if it is not that of `timeout`: for
+  ///     reports and other statements that take long. The statements of a migration have at least ten minutes, unless
+  ///     this says otherwise.
   ///   - throughTransactionPool: Whether a pool such as PgBouncer, in its mode `transaction`, lies between the program and
   ///     the server. Statements are then not prepared, and the saves of others are noticed by asking every two seconds.
   ///   - migration: What happens to a store that was made with a former version of the model. Unlike a file, it is not
@@ -35,11 +39,12 @@ extension StoreConfiguration {
   ///   `newerModel` if the store has a newer version of the model.
   public static func postgres(
     _ connectionString: String, schema: String = "public", connections: Int = 8, timeout: TimeInterval = 10,
-    throughTransactionPool: Bool = false, migration: MigrationPolicy = .automatic
+    statementTimeout: TimeInterval? = nil, throughTransactionPool: Bool = false, migration: MigrationPolicy = .automatic
   ) -> StoreConfiguration {
+    func limited(_ seconds: TimeInterval) -> TimeInterval { seconds.isNaN ? 0 : max(0, min(seconds, 1_000_000)) }
     let options = PostgresOptions(
-      connectionString: connectionString, schema: schema, connections: max(1, connections),
-      timeout: timeout.isNaN ? 0 : max(0, min(timeout, 1_000_000)), usesTransactionPool: throughTransactionPool,
+      connectionString: connectionString, schema: schema, connections: max(1, connections), timeout: limited(timeout),
+      statementTimeout: statementTimeout.map(limited), usesTransactionPool: throughTransactionPool,
       migration: migration)
     return StoreConfiguration(
       open: { model, observer in try PostgresOpening(model, options).open(observer) },

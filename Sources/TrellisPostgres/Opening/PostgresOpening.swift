@@ -34,12 +34,13 @@ struct PostgresOpening {
       keys.renew(on: connection)
       return connection
     }
+    let waiting = LockWait(of: setup.name, observer)
     do {
       let opened = try inStoreErrors(setup) {
-        let found = try present(setup, pool)
+        let found = try waiting.run { try present(setup, pool) }
         if let found, !found.hasOtherText { return found }
         do {
-          return try StorePreparation(setup, observer).run()
+          return try StorePreparation(setup, observer).run(waiting)
         } catch let error as ServerError {
           // A role that may not change tables, or a server that is only read, leaves the text to others.
           if let found, error.isRefusalOfWrites { return found }
@@ -50,7 +51,7 @@ struct PostgresOpening {
       return try inStoreErrors(setup) {
         let connection = try pool.take()
         defer { pool.giveBack(connection) }
-        let history = try HistoryOpening(connection, setup, origin: origin).open()
+        let history = try waiting.run { try HistoryOpening(connection, setup, origin: origin).open() }
         // A role that only reads leaves them to others.
         _ = try? connection.run(SaveMark.deleteOld(setup))
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
@@ -115,6 +116,13 @@ struct PostgresOpening {
   private func present(_ setup: PostgresSetup, _ pool: ServerPool) throws -> Opened? {
     let connection = try pool.take()
     defer { pool.giveBack(connection) }
+    return try connection.transaction { connection in
+      try connection.limitLocks()
+      return try present(setup, connection)
+    }
+  }
+
+  private func present(_ setup: PostgresSetup, _ connection: ServerConnection) throws -> Opened? {
     guard try StoreMetadata.isPresent(connection, setup) else { return nil }
     let metadata = try StoreMetadata(connection, setup)
     let fit = try ModelFit(of: model, to: metadata)
@@ -135,6 +143,7 @@ struct PostgresOpening {
   func plan() throws -> MigrationPlan? {
     let setup = try makeSetup()
     let connection = try setup.connect(preparesStatements: false)
+    connection.patience = options.migrationPatience
     return try inStoreErrors(setup) {
       try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") { connection in
         guard try StoreMetadata.isPresent(connection, setup) else { return nil }
@@ -159,44 +168,23 @@ struct StorePreparation {
     self.observer = observer
   }
 
-  /// The number of seconds that a program waits for the migration of another one, or for open transactions.
-  private static let longestWait = 600.0
-  /// The time after which a wait for a lock ends, so that calls behind it go on, and it begins again.
-  private static let lockTimeout = "5s"
-  /// The number of seconds between two waits.
-  private static let pause = 0.2
-
-  func run() throws -> PostgresOpening.Opened {
-    let end = ContinuousClock.now + .seconds(Self.longestWait)
+  func run(_ waiting: LockWait) throws -> PostgresOpening.Opened {
     // Tables change, so statements that were prepared for them must not be used later.
     let connection = try setup.connect(preparesStatements: false)
     connection.willSend = setup.options.willPrepare.map { call in { call($0.processID, $1) } }
     let watch = CancelWatch(observer, connection)
     defer { withExtendedLifetime(watch) {} }
-    while true {
-      do {
-        return try connection.transaction("BEGIN ISOLATION LEVEL READ COMMITTED") { try runOnce($0) }
-      } catch let error as ServerError {
-        // The cancellation of a migration interrupts a statement.
-        if error.state == "57014" { try observer?.check(setup.name) }
-        // A lock that was not to be had in time, or a deadlock with another program's transaction.
-        guard error.state == "55P03" || error.isTransient else { throw error }
-        // Calls that have waited behind this program come first.
-        Thread.sleep(forTimeInterval: Self.pause)
-        try observer?.check(setup.name)
-        guard ContinuousClock.now < end else {
-          throw StoreError(
-            .busy, "\(setup.name) has to be migrated, and was held by others, which may be migrating it.",
-            remedy: "Try again later, and end transactions that have been open for long.")
-        }
-      }
+    return try waiting.run {
+      connection.patience = setup.options.statementPatience
+      return try connection.transaction("BEGIN ISOLATION LEVEL READ COMMITTED") { try runOnce($0) }
     }
   }
 
   private func runOnce(_ connection: ServerConnection) throws -> PostgresOpening.Opened {
     // Limits that the role has for its usual work must not end a migration.
+    try connection.limitLocks()
     try connection.runAll([
-      "SET LOCAL lock_timeout = '\(Self.lockTimeout)'", "SET LOCAL statement_timeout = 0",
+      "SET LOCAL statement_timeout = 0",
       "SET LOCAL idle_in_transaction_session_timeout = 0", "SET LOCAL standard_conforming_strings = on",
     ])
     try connection.lockChanges(ofSchema: setup.options.schema)

@@ -276,7 +276,7 @@ struct ExactConditions {
     case (.text, .text(let text)):
       if let marker = parameters.add(value, as: .text) { return (sql, marker) }
       // The server has no text with U+0000, but has its bytes.
-      return isOrdered ? ("convert_to(\(sql), 'UTF8')", parameters.add(bytes: text.utf8)) : (sql, nil)
+      return isOrdered ? ("convert_to(\(sql), 'UTF8'::name)", parameters.add(bytes: text.utf8)) : (sql, nil)
     case (.uuid, .blob(let bytes)):
       if let marker = parameters.add(value, as: .uuid) { return (sql, marker) }
       return isOrdered ? (Self.widened(sql, .uuid), parameters.add(bytes: bytes)) : (sql, nil)

@@ -94,6 +94,7 @@ package final class PostgresConnection: StoreConnection {
   package func pin() throws {
     guard held == nil else { return }
     let connection = try store.pool.take()
+    connection.isInTransaction = true
     do {
       // The snapshot is taken by the first statement that reads.
       let begin = ServerStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -101,18 +102,19 @@ package final class PostgresConnection: StoreConnection {
       if let failure { throw failure }
       if let answer = results.last { try store.generation.check(answer) }
     } catch {
-      _ = try? connection.run(ServerStatement("ROLLBACK"))
+      connection.rollBack()
+      connection.isInTransaction = false
       store.pool.giveBack(connection)
       throw (error as? ServerError)?.storeError(store.name, doing: "read") ?? error
     }
-    connection.isInTransaction = true
     held = connection
   }
 
   package func unpin() {
     guard let held else { return }
     self.held = nil
-    _ = try? held.run(ServerStatement("COMMIT"))
+    // Nothing was written.
+    held.rollBack()
     held.isInTransaction = false
     store.pool.giveBack(held)
   }

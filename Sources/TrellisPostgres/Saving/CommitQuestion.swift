@@ -58,15 +58,25 @@ struct CommitQuestion {
   /// The number of seconds that the server is asked for, while it cannot be reached or still works on the transaction.
   private static let patience: TimeInterval = 60
 
+  /// - Parameter error: why the commit got no answer. A server that was silent is asked for the store's timeout only.
   /// - Throws: ``StoreError`` if the server cannot be asked.
-  func isCommitted() throws -> Bool {
-    let end = Date(timeIntervalSinceNow: Self.patience)
+  func isCommitted(_ error: ServerError) throws -> Bool {
+    // A cancelled task needs the answer as well.
+    try Interruption.$current.withValue(nil) { try ask(error) }
+  }
+
+  private func ask(_ error: ServerError) throws -> Bool {
+    let patience = error.isSilence ? min(Self.patience, store.setup.options.timeout) : Self.patience
+    let end = Date(timeIntervalSinceNow: patience)
     var pause = 0.01
     repeat {
       store.pool.renew()
       // Nil as well if the server cannot be reached yet.
       let answer = try? store.pool.withConnection { connection -> Bool? in
-        try isInProgress(connection) ? nil : isThere(connection)
+        // The question ends with this wait, and goes on if the task is cancelled.
+        defer { connection.patience = store.setup.options.statementPatience }
+        connection.patience = max(0.5, end.timeIntervalSinceNow)
+        return try isInProgress(connection) ? nil : isThere(connection)
       }
       if let answer { return answer }
       Thread.sleep(forTimeInterval: pause)
@@ -82,7 +92,7 @@ struct CommitQuestion {
   /// Whether the mark is there. Nil if this is not known, because the server is a replica that may not have it yet.
   private func isThere(_ connection: ServerConnection) throws(ServerError) -> Bool? {
     // In this order: a replica that is promoted in between has everything when the mark is looked for.
-    let (results, failure) = try connection.run([.isInRecovery, mark.question])
+    let (results, failure) = try connection.run([.isInRecovery, mark.question], isInterruptible: false)
     if let failure { throw failure }
     guard results.count == 2, results[0].count == 1 else { return nil }
     if results[1].count == 1 { return true }
@@ -94,11 +104,13 @@ struct CommitQuestion {
     var parameters = ServerParameters()
     parameters.add(transaction)
     do throws(ServerError) {
-      return try connection.run(ServerStatement("SELECT pg_xact_status($1::xid8)", parameters)).text(0, 0)
-        == "in progress"
+      let question = ServerStatement("SELECT pg_xact_status($1::xid8)", parameters)
+      let (results, failure) = try connection.run([question], isInterruptible: false)
+      if let failure { throw failure }
+      return results.first?.text(0, 0) == "in progress"
     } catch {
       // A server that has crashed does not know the number yet.
-      if error.isShutdown { throw error }
+      if error.isShutdown || error.isSilence { throw error }
       return false
     }
   }

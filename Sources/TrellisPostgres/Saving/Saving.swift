@@ -71,8 +71,12 @@ struct SaveRun {
       if results.count > 1 { try store.generation.check(results[1]) }
       answer = try read(Array(results.dropFirst(2)), failure)
     } catch {
-      if !connection.isLost { _ = try? connection.run(ServerStatement("ROLLBACK")) }
+      connection.rollBack()
       throw error
+    }
+    if Interruption.current?.isCancelled == true {
+      connection.rollBack()
+      throw ServerError.cancelled
     }
     try commit(connection, answer)
     store.didWrite()
@@ -88,10 +92,15 @@ struct SaveRun {
     }
     ending.append(ServerStatement("COMMIT"))
     do throws(ServerError) {
-      if let failure = try connection.run(ending).failure { throw failure }
+      // A commit is never interrupted, so that its answer tells whether there is one.
+      if let failure = try connection.run(ending, isInterruptible: false).failure { throw failure }
     } catch {
-      if error.isShutdown, try CommitQuestion(store, answer.transaction, mark).isCommitted() { return }
-      if !connection.isLost { _ = try? connection.run(ServerStatement("ROLLBACK")) }
+      if error.isLost && !error.isOfBusyPool || error.isShutdown,
+        try CommitQuestion(store, answer.transaction, mark).isCommitted(error)
+      {
+        return
+      }
+      connection.rollBack()
       throw error
     }
   }
@@ -161,6 +170,7 @@ struct WriteRefusal {
     switch error.state {
     case "23505", "23P01":
       guard let index = setup.constraints[error.constraint] else {
+        guard setup.primaryKeys.contains(error.constraint) else { break }
         return StoreError(
           .notUnique, "A row with the key of a new \(name ?? error.table) is there already.",
           remedy: "Make the object again in a new context.", entity: name)
@@ -172,16 +182,16 @@ struct WriteRefusal {
         remedy: "Give it another value, or change the other object in the same save.", entity: owner.name,
         properties: names)
     case "23503":
-      let found = setup.foreignKeys[error.constraint].map {
-        setup.model.entities[$0.entity].properties[$0.property].name
-      }
-      let owner = setup.foreignKeys[error.constraint].map { setup.model.entities[$0.entity].name }
-      let place = owner.flatMap { owner in found.map { "\(owner).\($0)" } } ?? "A reference"
+      guard let key = setup.foreignKeys[error.constraint] else { break }
+      let owner = setup.model.entities[key.entity]
+      let property = owner.properties[key.property].name
       return StoreError(
-        .danglingReference, "\(place) leads to an object that is not in the store.",
-        remedy: "Save the object it leads to in the same save, or set the relationship to nil.", entity: owner,
-        properties: found.map { [$0] } ?? [])
+        .danglingReference, "\(owner.name).\(property) leads to an object that is not in the store.",
+        remedy: "Save the object it leads to in the same save, or set the relationship to nil.", entity: owner.name,
+        properties: [property])
     case "23502":
+      // Another program may have added a column that must have a value.
+      guard let entity, setup.hasColumn(error.column, entity) else { break }
       return StoreError(
         .unstorableValue, "A required attribute of \(name ?? error.table) has no value (\(error.column)).",
         remedy: "Give it a value.", entity: name)
@@ -189,7 +199,8 @@ struct WriteRefusal {
       return StoreError(
         .limit, "A value of \(name ?? error.table) is too long for one of its indexes: \(error.message).",
         remedy: "Shorten the value, or take the index or the unique key out of the model.", entity: name)
-    default: return error.storeError(setup.name, doing: ServerError.saving)
+    default: break
     }
+    return error.storeError(setup.name, doing: ServerError.saving)
   }
 }

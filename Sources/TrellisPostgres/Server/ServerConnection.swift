@@ -1,4 +1,6 @@
 internal import CPQ
+import Dispatch
+import Foundation
 import TrellisModel
 import TrellisStorage
 
@@ -6,6 +8,17 @@ import TrellisStorage
 struct ServerStatement {
   /// Selects 1 at a replica, and 0 at a server that is none.
   static let isInRecovery = ServerStatement("SELECT pg_is_in_recovery()::int::bigint")
+
+  /// Statements that let names without a schema mean those of the server's own catalog, for a session, for a transaction
+  /// that has begun, and for one of statements that are sent together. Otherwise anyone who may create a function or an
+  /// operator in a schema of the path could have it run with the rights of the program's role.
+  ///
+  /// None but the last one reads, because the isolation level of a transaction is set before its first read. The last one
+  /// is no SET, of which the server would complain in its log.
+  static let pinSession = ServerStatement("SET search_path = pg_catalog, pg_temp")
+  static let pinTransaction = ServerStatement("SET LOCAL search_path = pg_catalog, pg_temp")
+  static let pinStatements = ServerStatement(
+    "SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)")
 
   let text: String
   var parameters: ServerParameters
@@ -27,6 +40,10 @@ final class ServerConnection {
   private var prepared: [PreparedKey: String] = [:]
   private var nameCount = 0
   private let preparesStatements: Bool
+  /// Whether the session belongs to a pool, so that each transaction has to pin its names.
+  private let pinsTransactions: Bool
+  /// The number of seconds that the server may be silent, while it is asked for something.
+  var patience: TimeInterval
   /// Whether the connection is in a transaction that this program has begun.
   var isInTransaction = false
   /// Belongs to the pool: how often it had renewed its connections when this one was opened.
@@ -40,19 +57,36 @@ final class ServerConnection {
   var willSend: ((_ connection: ServerConnection, _ statement: String) -> Void)?
   /// Whether something is being read, so that nothing can be sent.
   private var isReading = false
+  /// The interruption of the block that uses the connection. Nil while nothing can be interrupted.
+  private var interruption: Interruption?
+  /// Whether the server may be asked to end what it does now.
+  private var isInterruptible = true
+  /// When the wait for the answer to a cancellation ends, in seconds of the clock. Nil if the server was patient enough.
+  private var endOfGrace: Double?
+  private lazy var sharedCancellation = trellis_PQgetCancel(handle).map(ServerCancellation.init)
+  private var hasCancellation = false
 
   private struct PreparedKey: Hashable {
     let text: String
     let types: [UInt32]
   }
 
+  /// The number of seconds in which a server that is well ends a statement.
+  private static let grace = 1.0
+
   /// From this number of prepared statements on, new ones replace all of them.
   private static let mostPrepared = 500
 
   /// Connects to a server.
   ///
-  /// - Parameter options: libpq's keywords with their values.
-  init(_ options: [(keyword: String, value: String)], preparesStatements: Bool) throws(ServerError) {
+  /// - Parameters:
+  ///   - options: libpq's keywords with their values.
+  ///   - pinsTransactions: whether the session belongs to a pool.
+  ///   - patience: the number of seconds that the server may be silent, while it is asked for something.
+  init(
+    _ options: [(keyword: String, value: String)], preparesStatements: Bool, pinsTransactions: Bool = false,
+    patience: TimeInterval = .infinity
+  ) throws(ServerError) {
     let keywords = CStrings(options.map(\.keyword))
     let values = CStrings(options.map(\.value))
     guard let handle = trellis_PQconnectdbParams(keywords.pointers, values.pointers, 0) else {
@@ -60,11 +94,13 @@ final class ServerConnection {
     }
     self.handle = handle
     self.preparesStatements = preparesStatements
+    self.pinsTransactions = pinsTransactions
+    self.patience = patience
     trellis_pq_silence(handle)
     guard trellis_PQstatus(handle) == Int32(TRELLIS_PQ_CONNECTION_OK) else {
       throw ServerError(message: Self.message(of: handle), isLost: true)
     }
-    guard trellis_PQenterPipelineMode(handle) == 1 else {
+    guard trellis_PQsetnonblocking(handle, 1) == 0, trellis_PQenterPipelineMode(handle) == 1 else {
       throw ServerError(message: Self.message(of: handle), isLost: true)
     }
   }
@@ -130,8 +166,12 @@ final class ServerConnection {
       trellis_PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
     }
     guard isSent == 1 else { throw lost() }
+    if parameters.bytes.count > Self.manyBytes { try flush() }
     return answers
   }
+
+  /// From this number of bytes on, a statement leaves libpq's buffer before the next one comes into it.
+  private static let manyBytes = 1 << 16
 
   private func withPointers(
     _ parameters: ServerParameters,
@@ -161,13 +201,18 @@ final class ServerConnection {
   ///
   /// After an error the server skips the rest, and outside of a transaction takes all of them back.
   ///
+  /// - Parameter isInterruptible: whether the server may be asked to end them.
   /// - Returns: the rows of each statement that was run, and the error of the next one.
-  func run(_ statements: [ServerStatement]) throws(ServerError) -> (results: [ServerResult], failure: ServerError?) {
-    try begin()
+  func run(
+    _ statements: [ServerStatement], isInterruptible: Bool = true
+  ) throws(ServerError) -> (results: [ServerResult], failure: ServerError?) {
+    let registration = try begin(isInterruptible: isInterruptible)
+    defer { end(registration) }
+    var statements = statements
+    let pin = insertPin(into: &statements)
     var answers: [Int] = []
     for statement in statements { answers.append(try send(statement)) }
-    guard trellis_PQpipelineSync(handle) == 1 else { throw lost() }
-    roundTrips += 1
+    try finishSending()
     var results: [ServerResult] = []
     var failure: ServerError?
     for (number, count) in answers.enumerated() {
@@ -186,7 +231,27 @@ final class ServerConnection {
       if failure != nil { forget(statements[number]) }
     }
     try endPipeline()
+    if let pin, results.indices.contains(pin) { results.remove(at: pin) }
     return (results, failure)
+  }
+
+  /// Ends a transaction that has failed. A connection whose transaction cannot be ended is not used again.
+  func rollBack() {
+    if isLost { return }
+    let answer = try? run([ServerStatement("ROLLBACK")], isInterruptible: false)
+    if answer == nil || answer?.failure != nil { isLost = true }
+  }
+
+  /// - Returns: the place of the statement that was inserted; nil if none was.
+  private func insertPin(into statements: inout [ServerStatement]) -> Int? {
+    guard pinsTransactions, let first = statements.first else { return nil }
+    if first.text.hasPrefix("BEGIN") {
+      statements.insert(.pinTransaction, at: 1)
+      return 1
+    }
+    if isInTransaction { return nil }
+    statements.insert(.pinStatements, at: 0)
+    return 0
   }
 
   /// Runs one statement, whose rows are kept in memory.
@@ -220,17 +285,20 @@ final class ServerConnection {
     _ check: (ServerResult) throws -> Void = { _ in },
     _ body: (ServerResult) throws -> Void
   ) throws {
-    try begin()
-    let firstAnswers = try first.map { statement throws(ServerError) in try send(statement) } ?? 0
+    let registration = try begin()
+    defer { end(registration) }
+    var leading = [first].compactMap(\.self)
+    if pinsTransactions, !isInTransaction { leading.insert(.pinStatements, at: 0) }
+    var leadingAnswers = 0
+    for statement in leading { leadingAnswers += try send(statement) }
     let answers = try send(statement)
-    guard trellis_PQpipelineSync(handle) == 1 else { throw lost() }
-    roundTrips += 1
+    try finishSending()
     var failure: (any Error)?
-    for number in 0..<firstAnswers {
+    for number in 0..<leadingAnswers {
       if let result = try nextResult(), failure == nil {
         failure = error(of: result)
         // The last answer is the one to the statement, those before are about its preparation.
-        if failure == nil, number == firstAnswers - 1 {
+        if failure == nil, first != nil, number == leadingAnswers - 1 {
           do { try check(result) } catch {
             failure = error
             cancel()
@@ -266,12 +334,30 @@ final class ServerConnection {
     if let failure { throw failure }
   }
 
-  private func begin() throws(ServerError) {
+  /// What ``end(_:)`` has to remove.
+  private struct Registration {
+    let interruption: Interruption
+    let number: Int
+  }
+
+  private func begin(isInterruptible: Bool = true) throws(ServerError) -> Registration? {
     if isLost { throw ServerError(message: "the connection is closed", isLost: true) }
-    firstError = nil
     guard !isReading else {
       throw ServerError(state: "trellis-nested", message: "the connection was used while it was reading")
     }
+    firstError = nil
+    endOfGrace = nil
+    self.isInterruptible = isInterruptible
+    interruption = isInterruptible ? Interruption.current : nil
+    guard let interruption, let cancellation = cancellation() else { return nil }
+    guard let number = interruption.add({ cancellation.send() }) else { throw .cancelled }
+    return Registration(interruption: interruption, number: number)
+  }
+
+  private func end(_ registration: Registration?) {
+    if let registration { registration.interruption.remove(registration.number) }
+    // A cancellation on its way would end what another caller does.
+    if hasCancellation, sharedCancellation?.settle(within: Self.grace) == false { isLost = true }
   }
 
   /// A statement that failed may not have been prepared.
@@ -280,6 +366,7 @@ final class ServerConnection {
   }
 
   private func nextResult() throws(ServerError) -> ServerResult? {
+    if trellis_PQisBusy(handle) != 0 { try waitForAnswer() }
     guard let result = trellis_PQgetResult(handle) else {
       if trellis_PQstatus(handle) != Int32(TRELLIS_PQ_CONNECTION_OK) { throw lost() }
       return nil
@@ -290,7 +377,14 @@ final class ServerConnection {
 
   /// The error that an answer reports; nil if it is none. The first one is the reason if the connection is lost.
   private func error(of result: ServerResult) -> ServerError? {
-    guard let error = result.error(isLost: isLost) else { return nil }
+    guard var error = result.error(isLost: isLost) else { return nil }
+    if error.state == ServerError.endedState {
+      if endOfGrace != nil {
+        error = .silence(patience, isLost: isLost)
+      } else if interruption?.isCancelled == true {
+        error = .cancelled
+      }
+    }
     if firstError == nil { firstError = error }
     return error
   }
@@ -309,9 +403,9 @@ final class ServerConnection {
   private func deallocate() throws(ServerError) {
     prepared = [:]
     guard
-      trellis_PQsendQueryParams(handle, "DEALLOCATE ALL", 0, nil, nil, nil, nil, 1) == 1,
-      trellis_PQpipelineSync(handle) == 1
+      trellis_PQsendQueryParams(handle, "DEALLOCATE ALL", 0, nil, nil, nil, nil, 1) == 1
     else { throw lost() }
+    try finishSending()
     _ = try nextResult()
     try endAnswer()
     guard let result = try nextResult(), result.status == Int32(TRELLIS_PQ_PIPELINE_SYNC) else { throw lost() }
@@ -332,27 +426,70 @@ final class ServerConnection {
   }
 
   /// Asks the server to end what it does.
-  func cancel() { cancellation()?.send() }
+  private func cancel() { cancellation()?.send() }
 
   /// The means to ask the server, from any thread, to end what it does.
-  func cancellation() -> ServerCancellation? { trellis_PQgetCancel(handle).map(ServerCancellation.init) }
+  func cancellation() -> ServerCancellation? {
+    hasCancellation = true
+    return sharedCancellation
+  }
 }
 
-/// Asks a server to end what it does for a connection.
-///
-/// `@unchecked` is sound because libpq's function for it may be called from any thread, and the object does not change.
-final class ServerCancellation: @unchecked Sendable {
-  private let cancel: OpaquePointer
+// MARK: - Waiting
 
-  init(_ cancel: OpaquePointer) { self.cancel = cancel }
+extension ServerConnection {
+  /// Marks the end of what is sent together, and sends what is left of it.
+  private func finishSending() throws(ServerError) {
+    guard trellis_PQpipelineSync(handle) == 1 else { throw lost() }
+    try flush()
+    roundTrips += 1
+  }
 
-  deinit { trellis_PQfreeCancel(cancel) }
-
-  func send() {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
-      _ = trellis_PQcancel(cancel, message.baseAddress, 256)
+  private func flush() throws(ServerError) {
+    while true {
+      let left = trellis_PQflush(handle)
+      if left == 0 { return }
+      guard left == 1 else { throw lost() }
+      try wait(sends: true)
+      // The server may send answers meanwhile, and wait until they are taken. A failure is reported with the answer.
+      guard trellis_PQconsumeInput(handle) == 1 else { return }
     }
   }
+
+  private func waitForAnswer() throws(ServerError) {
+    repeat {
+      // The socket does not show what TLS has read from it.
+      if trellis_PQsslInUse(handle) != 0 {
+        guard trellis_PQconsumeInput(handle) == 1, trellis_PQisBusy(handle) != 0 else { return }
+      }
+      try wait(sends: false)
+      guard trellis_PQconsumeInput(handle) == 1 else { return }
+    } while trellis_PQisBusy(handle) != 0
+  }
+
+  /// Waits until the server has sent something, or takes more.
+  ///
+  /// A server that is silent for too long is asked to end the statement, after which the connection can be used. If it
+  /// does not, it is left alone.
+  private func wait(sends: Bool) throws(ServerError) {
+    let start = Self.now
+    while true {
+      let left = (endOfGrace ?? start + patience) - Self.now
+      if left > 0 {
+        let milliseconds = Int32(min(60_000, (left * 1e3).rounded(.up)))
+        if trellis_pq_wait(handle, sends ? 1 : 0, milliseconds) != 0 { return }
+        continue
+      }
+      guard isInterruptible, endOfGrace == nil, let cancellation = cancellation() else {
+        isLost = true
+        throw .silence(patience, isLost: true)
+      }
+      cancellation.send()
+      endOfGrace = Self.now + Self.grace
+    }
+  }
+
+  private static var now: Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 }
 
 /// Texts as C expects a list of them, with null at its end.

@@ -1,4 +1,5 @@
 internal import CPQ
+import Foundation
 
 /// An error of the server, or of the connection to it.
 struct ServerError: Error {
@@ -8,6 +9,13 @@ struct ServerError: Error {
   let constraint: String
   let table: String
   let column: String
+  /// The function of the database that has raised the error, with its types. Empty if there is none.
+  var function = ""
+  /// The objects that depend on what would be dropped, as the server names them. Empty for other errors, whose details may
+  /// have values.
+  var detail = ""
+  /// The server's own function that has found the error.
+  var routine = ""
   /// Whether the connection cannot be used any more.
   let isLost: Bool
 
@@ -24,6 +32,7 @@ struct ServerError: Error {
   init(_ error: ServerError, isLost: Bool) {
     (state, message, constraint) = (error.state, error.message, error.constraint)
     (table, column) = (error.table, error.column)
+    (function, routine, detail) = (error.function, error.routine, error.detail)
     self.isLost = isLost
   }
 
@@ -39,7 +48,36 @@ struct ServerError: Error {
     table = field(TRELLIS_PQ_DIAG_TABLE)
     column = field(TRELLIS_PQ_DIAG_COLUMN)
     self.isLost = isLost
+    if state == "2BP01" || state == "0A000" { detail = field(TRELLIS_PQ_DIAG_MESSAGE_DETAIL) }
+    routine = field(TRELLIS_PQ_DIAG_SOURCE_FUNCTION)
+    function = Self.function(in: field(TRELLIS_PQ_DIAG_CONTEXT))
   }
+
+  /// The first function that a context names, such as `PL/pgSQL function shop.check_stock() line 4 at RAISE`. Languages
+  /// of the world name theirs in the same way.
+  private static func function(in context: String) -> String {
+    context.firstMatch(of: #/function ((?:"[^"]*"|[^\s"(])+)\(/#).map { "\($0.1)()" } ?? ""
+  }
+
+  // MARK: Errors of this side
+
+  /// The state of a statement that was ended from outside, or by the server's time-out.
+  static let endedState = "57014"
+
+  /// The server was silent for too long.
+  static func silence(_ seconds: TimeInterval, isLost: Bool) -> ServerError {
+    ServerError(
+      state: "trellis-silence", message: "the server did not answer for \(seconds.formatted()) seconds", isLost: isLost)
+  }
+
+  /// The task that waits for the answer was cancelled.
+  static let cancelled = ServerError(state: "trellis-cancelled", message: "the task was cancelled")
+
+  /// Whether the server was silent for too long.
+  var isSilence: Bool { state == "trellis-silence" }
+
+  /// A lock was not to be had in time.
+  static let lockState = "55P03"
 
   /// Whether the same transaction may succeed if it is run again: a deadlock, or a serialization failure.
   var isTransient: Bool { state == "40P01" || state == "40001" }
@@ -63,5 +101,5 @@ struct ServerError: Error {
   var isOfBusyPool: Bool { isLost && message.contains("query_wait_timeout") }
 
   /// Whether the server ends the connection: it shuts down, or an administrator ends the session.
-  var isShutdown: Bool { (state.hasPrefix("57P") || isLost) && !isOfBusyPool }
+  var isShutdown: Bool { (state.hasPrefix("57P") || isLost) && !isOfBusyPool && !isSilence && state != "25P04" }
 }

@@ -11,6 +11,8 @@ final class PostgresSetup: Sendable {
   let types: [[ServerType]]
   /// The unique keys and references whose constraint has a name.
   let constraints: [String: PlannedIndex]
+  /// The names of the primary keys.
+  let primaryKeys: Set<String>
   /// What the foreign keys of tables belong to, by their names: the entity and the property.
   let foreignKeys: [String: (entity: Int, property: Int)]
   /// Whether rows of an entity may refer to rows that are inserted after them.
@@ -28,6 +30,7 @@ final class PostgresSetup: Sendable {
     var constraints: [String: PlannedIndex] = [:]
     for index in IndexPlan(model).all where index.isUnique { constraints[names.fitted(index.name)] = index }
     self.constraints = constraints
+    primaryKeys = Set(schema.parts.filter { $0.kind == .primaryKey }.map(\.name))
     var foreignKeys: [String: (entity: Int, property: Int)] = [:]
     var mayReferForward = model.entities.map { _ in false }
     for root in model.entities where root.parent == nil {
@@ -51,6 +54,13 @@ final class PostgresSetup: Sendable {
   }
 
   var model: Model { layout.model }
+
+  /// Whether a column of the server belongs to the table of an entity, or of its descendants.
+  func hasColumn(_ name: String, _ entity: Int) -> Bool {
+    let root = model.entities[model.entities[entity].root]
+    return schema.columns(of: root).contains { layout.names.plain($0.name) == name }
+  }
+
   /// The name of the store in messages.
   var name: String { "\(address.name), schema \(options.schema)" }
 
@@ -63,22 +73,28 @@ final class PostgresSetup: Sendable {
     var isolation = "read committed"
     do throws(ServerError) {
       connection = try ServerConnection(
-        address.keywords(timeout: options.timeout), preparesStatements: preparesStatements)
+        address.keywords(timeout: options.timeout), preparesStatements: preparesStatements,
+        pinsTransactions: options.usesTransactionPool, patience: max(options.timeout, 0.1))
       // A role may have another level by default. Then a statement that has waited for another program's transaction
       // would not see what this one has done.
       if options.usesTransactionPool {
         // What is set in a session stays with the pool's connection, which serves other programs next.
         isolation = try connection.run(ServerStatement("SHOW default_transaction_isolation")).text(0, 0) ?? isolation
       } else {
-        try connection.run(
-          ServerStatement("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"))
+        try connection.runAll([
+          .pinSession, ServerStatement("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"),
+        ])
       }
+      connection.patience = options.statementPatience
     } catch {
       if error.isOfBusyPool { throw error.storeError(name, doing: "connect") }
       if error.isOfFullServer {
         throw StoreError(
           .busy, "\(address.name) has no room for another connection: \(error.message).",
           remedy: "Open stores with fewer connections, or raise the server's max_connections.")
+      }
+      if error.isSilence || error.state == ServerError.cancelled.state {
+        throw error.storeError(address.name, doing: "connect")
       }
       throw StoreError(
         .cannotOpen, "There is no connection to \(address.name): \(error.message).",

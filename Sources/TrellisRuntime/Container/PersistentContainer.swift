@@ -84,8 +84,9 @@ public final class PersistentContainer: Sendable {
   ///   - timeout: How long the block waits for a worker; nil for as long as it takes. It does not limit the block itself.
   ///   - body: The work. Objects must not leave it; its result must be Sendable, such as snapshots.
   /// - Throws: errors of `body`; ``ContextError`` with the code `load-failed` if a property that it has read could not be
-  ///   loaded, even if it has saved before; `CancellationError` if the task is cancelled before the block starts;
-  ///   ``StoreError`` with the code `busy` if it did not start within the timeout.
+  ///   loaded, even if it has saved before; `CancellationError` if the task is cancelled before the block starts, or while
+  ///   a server works for it, which is then asked to stop; ``StoreError`` with the code `busy` if it did not start within
+  ///   the timeout.
   public func perform<Result: Sendable>(
     timeout: Duration? = nil, _ body: sending @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {

@@ -45,10 +45,10 @@ final class Workers: Sendable {
     self.store = store
   }
 
-  /// - Throws: `CancellationError` if the task is cancelled before the block starts; ``StoreError`` with the code `busy`
-  ///   after the timeout; errors of `body`.
+  /// - Throws: `CancellationError` if the task is cancelled before the block starts, or while a store that can end its work
+  ///   does something for it; ``StoreError`` with the code `busy` after the timeout; errors of `body`.
   func run<Result: Sendable>(timeout: Duration?, _ body: sending @escaping () throws -> Result) async throws -> Result {
-    let job = Job()
+    let (job, interruption) = (Job(), Interruption())
     // Sound because the closure is transferred to the job, which runs it once.
     nonisolated(unsafe) let body = body
     let alarm = timeout.map { timeout in
@@ -61,12 +61,16 @@ final class Workers: Sendable {
     defer { alarm?.cancel() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        job.run = { continuation.resume(with: Swift.Result { try body() }) }
+        job.run = {
+          let result = Swift.Result { try Interruption.$current.withValue(interruption) { try body() } }
+          continuation.resume(with: result.mapError { interruption.isReason(for: $0) ? CancellationError() : $0 })
+        }
         job.refuse = { continuation.resume(throwing: $0) }
         add(job)
       }
     } onCancel: {
       refuse(job) { _ in CancellationError() }
+      interruption.cancel()
     }
   }
 
@@ -91,7 +95,7 @@ final class Workers: Sendable {
     if let refusal { job.refuse(refusal) }
   }
 
-  /// A job that is already running is not interrupted.
+  /// A job that is already running goes on.
   ///
   /// - Parameter error: makes the error from the number of jobs that wait before this one.
   private func refuse(_ job: Job, _ error: (Int) -> any Error) {
@@ -121,6 +125,14 @@ final class Workers: Sendable {
         job = next
       }
     }
+  }
+}
+
+extension Interruption {
+  /// Whether an error says that the store has ended its work for this block.
+  fileprivate func isReason(for error: any Error) -> Bool {
+    let cause = (error as? StoreError) ?? ((error as? ContextError)?.cause as? StoreError)
+    return cause?.code == .cancelled && isCancelled
   }
 }
 

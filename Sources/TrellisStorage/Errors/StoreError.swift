@@ -28,7 +28,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let needsMigration = Code(rawValue: "needs-migration")
     /// A step of a migration failed.
     public static let stepFailed = Code(rawValue: "step-failed")
-    /// The migration was cancelled.
+    /// The migration, or the task of a call, was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
     /// Another process migrated the file to another model while it was open.
     public static let migratedByOthers = Code(rawValue: "migrated-by-others")
@@ -42,6 +42,10 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let readOnly = Code(rawValue: "read-only")
     /// The store was locked elsewhere for longer than the timeout.
     public static let busy = Code(rawValue: "busy")
+    /// The server did not answer within the time-out, or ended a statement that took too long.
+    public static let timedOut = Code(rawValue: "timed-out")
+    /// A trigger, a constraint, a view or another rule of the server's owner does not allow it.
+    public static let refusedByServer = Code(rawValue: "refused-by-server")
     /// Other writers changed the same objects faster than a save could merge the changes.
     public static let contended = Code(rawValue: "contended")
     /// Another process changed, replaced or removed the file while it was open.

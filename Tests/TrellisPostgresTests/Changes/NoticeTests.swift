@@ -26,7 +26,7 @@ struct NoticeTests {
     _ = try cluster.psql(
       """
       UPDATE shop."Product" SET "name" = 'Green tea', "_version" = "_version" + 1;
-      \(GuideText("PostgreSQL.md").blocks("sql")[1])
+      \(GuideText("PostgreSQL.md").blocks("sql")[3])
       """, database: database)
     for _ in 0..<600 where tea.name == "Tea" {
       Thread.sleep(forTimeInterval: 0.05)

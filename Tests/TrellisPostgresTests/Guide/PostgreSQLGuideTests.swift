@@ -112,9 +112,10 @@ final class PostgreSQLGuideTests {
   @Test("the roles may what the guide says", .enabled(if: PostgresCluster.canStart)) func roles() throws {
     let (_, cluster, database) = try ownAddress()
     let statements = try Self.guide.blocks("sql")
-    #expect(statements.count == 2)
+    #expect(statements.count == 4)
     _ = try cluster.psql(
-      statements[0] + ["shop_owner", "shop_app", "shop_reader"].map { ";ALTER ROLE \($0) PASSWORD 'secret'" }.joined(),
+      statements[1] + statements[2]
+        + ["shop_owner", "shop_app", "shop_reader"].map { ";ALTER ROLE \($0) PASSWORD 'secret'" }.joined(),
       database: database)
     func address(_ role: String) -> String {
       "postgresql://\(role):secret@\(cluster.host):\(cluster.port)/\(database)"
@@ -321,6 +322,38 @@ final class PostgreSQLGuideTests {
   }
 
   // MARK: Others
+
+  @Test("the statements for a program that writes by itself insert a row once, which objects then have")
+  func foreignRows() throws {
+    let shop = try openShop(at: url)
+    defer { shop.close() }
+    let sql = try #require(try Self.guide.blocks("sql").first { $0.hasPrefix("BEGIN;") })
+    for _ in 0..<2 { _ = try psql(sql) }
+    let context = shop.newContext()
+    let tea = try #require(try context.fetch(Product.all).first)
+    tea.stock += 3
+    _ = Product(in: context, name: "Coffee", price: 5)
+    try context.save()
+    #expect(try psql("SELECT count(*) || ' ' || max(stock) FROM shop.\"Product\"") == "2 3")
+  }
+
+  @Test("a cancelled task ends what the server does for its block, and the container goes on")
+  func cancelledTask() async throws {
+    let shop = try openShop(at: url)
+    defer { shop.close() }
+    let holder = try ServerConnection(ServerAddress(url).keywords(timeout: 10), preparesStatements: false)
+    try holder.run(ServerStatement("BEGIN"))
+    try holder.run(ServerStatement("LOCK TABLE shop.\"Product\" IN ACCESS EXCLUSIVE MODE"))
+    let task = Task { try await shop.perform { try $0.count(Product.all) } }
+    try await Task.sleep(for: .milliseconds(500))
+    let start = ContinuousClock.now
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(ContinuousClock.now - start < .seconds(3))
+    #expect(try psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == "0")
+    try holder.run(ServerStatement("ROLLBACK"))
+    #expect(try await shop.perform { try $0.count(Product.all) } == 0)
+  }
 
   @Test(
     "the history tells what Trellis saves, in an order that a long transaction delays",

@@ -203,6 +203,37 @@ struct ConcurrentMigrationTests {
     #expect(try store.sql("SELECT \"summary\" FROM SCHEMA.\"Entry\" WHERE \"_id\" = 1") == [["About other"]])
   }
 
+  @Test("a program that waits to migrate beside a long transaction does not hold up the calls of others")
+  func waitingMigration() throws {
+    let store = try FormerSchema()
+    let open = try store.open(store.former)
+    defer { open.close() }
+    let address = try ServerAddress(TestServer.url)
+    let other = try ServerConnection(address.keywords(timeout: 10), preparesStatements: false)
+    try other.run(ServerStatement("BEGIN"))
+    try other.run(ServerStatement("UPDATE \"\(store.schema)\".\"Entry\" SET \"title\" = 'other' WHERE \"_id\" = 1"))
+    // A reader holds the table of the generation, which every call needs.
+    try other.run(ServerStatement("SELECT * FROM \"\(store.schema)\".\"_trellis\""))
+    let (current, configuration) = (try FormerSchema.writtenModel(), store.configuration())
+    let migration = started { try configuration.open(current) }
+    var longest = Duration.zero
+    var calls = 0
+    let connection = try open.connect()
+    let end = ContinuousClock.now + .seconds(5)
+    while ContinuousClock.now < end {
+      let start = ContinuousClock.now
+      #expect(try connection.count(StoreRequest(entity: 1)) == 3)
+      longest = max(longest, ContinuousClock.now - start)
+      calls += 1
+    }
+    print("the longest of \(calls) calls beside a waiting migration took \(longest)")
+    #expect(!migration.isDone)
+    // The limit is 60 ms; the rest is for the machine of the tests.
+    #expect(longest < .milliseconds(100 * TestSettings.number("TRELLIS_SLOWNESS", or: 3)))
+    try other.run(ServerStatement("COMMIT"))
+    try migration.value().close()
+  }
+
   // MARK: Failures
 
   @Test("a migration whose connection ends at any of its statements changes nothing, and the next one succeeds")
