@@ -54,12 +54,12 @@ struct Failure: HTTPResponseError {
 
   private init(_ error: StoreError) {
     switch error.code {
-    case .busy, .contended: self.init(.serviceUnavailable, error.code.rawValue, retryAfter: 1)
+    case .busy, .contended, .timedOut: self.init(.serviceUnavailable, error.code.rawValue, retryAfter: 1)
     // The database restarts, another server takes over, or this instance is replaced by one with the new model.
     case .cannotOpen, .inputOutput, .readOnly, .migratedByOthers, .closed:
       self.init(.serviceUnavailable, error.code.rawValue, retryAfter: 5)
     case .notUnique, .danglingReference: self = .conflict
-    case .unstorableValue, .limit: self.init(.unprocessableContent, error.code.rawValue)
+    case .unstorableValue, .limit, .refusedByServer: self.init(.unprocessableContent, error.code.rawValue)
     case .historyExpired, .otherHistory: self.init(.gone, error.code.rawValue)
     default: self.init(.internalServerError, error.code.rawValue)
     }
