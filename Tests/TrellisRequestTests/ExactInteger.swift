@@ -89,20 +89,36 @@ struct ExactInteger: Comparable {
     return isNegative ? (size <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- size) : nil) : Int64(exactly: size)
   }
 
-  /// Whether 128 bits hold the decimal digits without the zeros at the end, as Foundation's `Decimal` needs.
-  var fitsDecimal: Bool {
-    var kept = digits
-    while kept.count > 4 {
-      var (rest, remainder) = (kept, UInt64(0))
+  /// The number with at most 38 decimal digits that are not zeros at the end, rounded half to even.
+  var decimal: ExactInteger {
+    let all = decimalDigits
+    let surplus = all.count - 38
+    guard surplus > 0 else { return self }
+    let kept = all[surplus...]
+    let isMore = all[..<(surplus - 1)].contains { $0 != 0 }
+    let last = all[surplus - 1]
+    var result = kept.reversed().reduce(Self.zero) { $0.times(10) + ExactInteger(Int64($1)) }
+    if last > 5 || last == 5 && (isMore || kept[surplus] % 2 == 1) { result = result + ExactInteger(1) }
+    for _ in 0..<surplus { result = result.times(10) }
+    result.isNegative = isNegative
+    return result
+  }
+
+  /// The decimal digits of the magnitude, least significant first.
+  private var decimalDigits: [UInt64] {
+    var found: [UInt64] = []
+    var rest = digits
+    while !rest.isEmpty {
+      var remainder = UInt64(0)
       for place in rest.indices.reversed() {
         let part = remainder << 32 | UInt64(rest[place])
         rest[place] = UInt32(part / 10)
         remainder = part % 10
       }
-      if remainder != 0 { return false }
-      kept = Self.trimmed(rest)
+      found.append(remainder)
+      rest = Self.trimmed(rest)
     }
-    return true
+    return found
   }
 
   // MARK: Arithmetic

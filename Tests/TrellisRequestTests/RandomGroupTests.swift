@@ -70,8 +70,7 @@ import TrellisTestSupport
     } as: {
       $0
     }
-    let prices = groups.map { $0.priceSum.fitsDecimal ? $0.priceSum : nil }
-    try compareSums(request, terms, context, prices, place) {
+    try compareSums(request, terms, context, groups.map(\.priceSum), place) {
       $0.price.sum
     } as: {
       ExactInteger(decimal: "\($0)")
@@ -178,7 +177,8 @@ private struct NaiveGroup {
   var prices: Set<String> = []
   var pricesAll = 0
   var lastCount = Int64.min
-  var priceSum = ExactInteger.zero
+  private var exactPriceSum = ExactInteger.zero
+  var priceSum: ExactInteger { exactPriceSum.decimal }
   var countSum = ExactInteger.zero
   var ratioSum = Ratio()
   var lastDay: Date?
@@ -199,7 +199,7 @@ private struct NaiveGroup {
     if let price = item.price {
       prices.insert("\(price)")
       pricesAll += 1
-      priceSum = priceSum + ExactInteger(decimal: "\(price)")
+      exactPriceSum = exactPriceSum + ExactInteger(decimal: "\(price)")
     }
     lastCount = max(lastCount, item.count)
     countSum = countSum + ExactInteger(item.count)

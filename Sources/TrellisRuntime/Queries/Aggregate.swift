@@ -65,8 +65,8 @@ extension AttributePath where Value: OrderedAttributeValue {
 extension AttributePath where Value: SummableAttributeValue {
   /// The sum of all values; zero if there are none.
   ///
-  /// Integers and decimals are added exactly. A sum that does not fit in 64 bits, or in the 38 digits of `Decimal`,
-  /// throws ``StoreError`` with the code `limit`. Real numbers are added exactly and rounded once.
+  /// All numbers are added exactly. A sum of decimals of more than 38 digits, as of quotients, and one of real numbers is
+  /// rounded once. A sum that exceeds 64 bits, or the range of `Decimal`, throws ``StoreError`` with the code `limit`.
   public var sum: Aggregate<Value.Sum> {
     Aggregate(.sum, _projection, read: { try Value._sum($0) }, storedValue: \.storedValue)
   }
@@ -142,7 +142,7 @@ extension Decimal: SummableAttributeValue {
     let row = ProjectedRow()
     row.values = [sum]
     let result = Decimal.read(row, 0)
-    if row.problem != nil { throw tooLarge("the 38 digits of a decimal number") }
+    if row.problem != nil { throw tooLarge("a decimal number") }
     return result
   }
 }

@@ -56,12 +56,13 @@ package struct NumberSum: Sendable {
     }
   }
 
-  /// The sum, whatever its size: an integer beyond 64 bits is the nearest real, a decimal has any number of digits. Null
-  /// is the sum of opposite infinities.
+  /// The sum, whatever its size: an integer beyond 64 bits is the nearest real, and a decimal beyond the range of
+  /// decimals has any number of digits; all other decimals are rounded as by ``sum(_:)``. Null is the sum of opposite
+  /// infinities.
   package func total(_ kind: ValueKind) -> StoredValue {
     switch kind {
     case .integer: Int64(exactly: integers.value).map { .integer($0) } ?? .real(Double(integers.value))
-    case .decimal: .text(decimals.value.text)
+    case .decimal: .text((decimals.value.rounded ?? decimals.value).text)
     case .real, .text, .blob: reals.value.isNaN ? .null : .real(reals.value)
     }
   }
