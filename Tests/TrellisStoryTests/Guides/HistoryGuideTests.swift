@@ -85,6 +85,61 @@ import TrellisTestSupport
     try expectPrinted(as: "History")
   }
 
+  /// What one side does with the memo that both have.
+  enum Deed: CaseIterable, Sendable {
+    case nothing, title, text, both, delete, editAndDelete
+
+    func carryOut(_ memo: Memo, _ side: String, in context: ManagedObjectContext) throws {
+      if [.title, .both, .editAndDelete].contains(self) { memo.title = "title of \(side)" }
+      if self == .both { try context.save() }
+      if [.text, .both].contains(self) { memo.text = "text of \(side)" }
+      try context.save()
+      if [.delete, .editAndDelete].contains(self) { try context.delete(memo) }
+      try context.save()
+    }
+  }
+
+  @Test(
+    "two stores are equal after an exchange, and no edit is lost to a delete", arguments: Deed.allCases, Deed.allCases)
+  func exchange(onPhone: Deed, onDesktop: Deed) throws {
+    let folder = try TestFolder()
+    let stores = try ["phone", "desktop"].map {
+      try PersistentContainer(model: .memos, store: .sqlite(at: folder.file("\($0).db")))
+    }
+    let contexts = stores.map { $0.newContext() }
+    var seen = try stores.map { try $0.historyToken() }
+    func exchange() throws {
+      let next = try Exchange(source: stores[0], target: stores[1]).run(since: seen[0], targetSeen: seen[1])
+      seen[1] = try Exchange(source: stores[1], target: stores[0], winner: .target).run(
+        since: seen[1], targetSeen: seen[0])
+      seen[0] = next
+    }
+    func memos(_ side: Int) throws -> [Memo.Snapshot] {
+      try contexts[side].fetch(Memo.all.sorted { $0.title }).map(\.snapshot)
+    }
+    let memo = Memo(in: contexts[0], title: "Tea")
+    memo.text = "3 minutes"
+    try contexts[0].save()
+    try exchange()
+    #expect(try memos(0) == memos(1) && memos(0).count == 1)
+    try onPhone.carryOut(memo, "phone", in: contexts[0])
+    try onDesktop.carryOut(#require(try contexts[1].first(Memo.all)), "desktop", in: contexts[1])
+    try exchange()
+    let texts = try memos(0).map { [$0.title, $0.text] }
+    #expect(try texts == memos(1).map { [$0.title, $0.text] })
+    let edits: [Deed] = [.title, .text, .both]
+    let isKept = edits.contains(onPhone) || edits.contains(onDesktop) || (onPhone, onDesktop) == (.nothing, .nothing)
+    #expect(texts.count == (isKept ? 1 : 0))
+    if let (title, text) = texts.first.map({ ($0[0], $0[1]) }) {
+      #expect([.title, .both].contains(onPhone) == (title == "title of phone"))
+      #expect([.text, .both].contains(onPhone) == (text == "text of phone"))
+      if onDesktop == .text && onPhone != .text && onPhone != .both { #expect(text == "text of desktop") }
+      #expect(!text.isEmpty)
+    }
+    try exchange()
+    #expect(try memos(0).map { [$0.title, $0.text] } == texts && memos(1).map { [$0.title, $0.text] } == texts)
+  }
+
   @Test("each sample stands in this test")
   func compiled() throws {
     #expect(try GuideText("History.md").samples(missingFrom: #filePath) == [])
@@ -105,7 +160,7 @@ struct Exchange {
 
   /// - Returns: the moment up to which the target knows the changes of the source.
   func run(since seen: HistoryToken, targetSeen: HistoryToken) throws -> HistoryToken {
-    let kept = winner == .target ? try ownChanges(since: targetSeen) : [:]
+    let own = try ownChanges(since: targetSeen)
     let (here, there) = (source.newContext(), target.newContext())
     there.author = Self.author
     var last = seen
@@ -117,11 +172,12 @@ struct Exchange {
         switch change {
         case .inserted(let id):
           // An object that was deleted later is gone by now, and its delete comes later.
-          if let memo = try here.object(with: id) { try copy(memo, ["title", "text"], to: there, kept) }
+          if let memo = try here.object(with: id) { try copy(memo, Self.properties, to: there, own) }
         case .updated(let id, let properties):
-          if let memo = try here.object(with: id) { try copy(memo, properties, to: there, kept) }
+          if let memo = try here.object(with: id) { try copy(memo, properties, to: there, own) }
         case .deleted(_, let tombstone):
-          guard let id = tombstone.value(of: "id", as: UUID.self) else { continue }
+          // What the target has changed meanwhile stays, and returns to the source.
+          guard let id = tombstone.value(of: "id", as: UUID.self), own[id] == nil else { continue }
           if let memo = try there.first(Memo.where { $0.id == id }) { try there.delete(memo) }
         }
       }
@@ -131,12 +187,17 @@ struct Exchange {
     return last
   }
 
+  private static let properties = ["title", "text"]
+
   private func copy(
-    _ memo: Memo, _ properties: [String], to there: ManagedObjectContext, _ kept: [UUID: Set<String>]
+    _ memo: Memo, _ properties: [String], to there: ManagedObjectContext, _ own: [UUID: Set<String>]
   ) throws {
     let id = memo.id
-    let copy = try there.first(Memo.where { $0.id == id }) ?? Memo(in: there, id: id, title: memo.title)
-    for property in properties where kept[id]?.contains(property) != true {
+    let known = try there.first(Memo.where { $0.id == id })
+    let copy = known ?? Memo(in: there, id: id, title: memo.title)
+    let kept = winner == .target ? own[id] ?? [] : []
+    // An object that the target has deleted is made anew as a whole.
+    for property in known == nil ? Self.properties : properties where !kept.contains(property) {
       switch property {
       case "title": copy.title = memo.title
       case "text": copy.text = memo.text
