@@ -61,10 +61,11 @@ public final class PersistentContainer: Sendable {
     // Before the context is made, so that a block that does not see it has saved before the context reads.
     hasMain.store(true, ordering: .sequentiallyConsistent)
     let made = ManagedObjectContext(core: core)
+    made.graph.followsSaves = true
     main = made
     let bells = made.graph.inbox.listen()
     Task { @MainActor [weak made] in
-      for await _ in bells { made?.mergeChanges() }
+      for await _ in bells { made?.graph.mergeInboxes() }
     }
     return made
   }
@@ -103,7 +104,7 @@ public final class PersistentContainer: Sendable {
   }
 
   @MainActor private func mergeIntoMain() {
-    main?.mergeChanges()
+    main?.graph.mergeInboxes()
   }
 }
 

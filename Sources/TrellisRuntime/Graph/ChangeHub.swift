@@ -12,6 +12,10 @@ final class ContextInbox: Sendable {
   private let isFull = Atomic<Bool>(false)
   /// The streams that are woken when a notice arrives.
   private let bells = Locked<[(number: Int, bell: AsyncStream<Void>.Continuation)]>([])
+  /// The inbox of the parent context, whose streams are woken as well.
+  private let parent: ContextInbox?
+
+  init(parent: ContextInbox?) { self.parent = parent }
 
   func put(_ notice: SaveNotice) {
     notices.withLock { waiting in
@@ -38,6 +42,7 @@ final class ContextInbox: Sendable {
   func ring() {
     let all = bells.withLock { $0.map(\.bell) }
     for bell in all { bell.yield() }
+    parent?.ring()
   }
 
   /// A stream with one element for all notices that arrived since the last element.
@@ -72,8 +77,9 @@ final class ChangeHub: Sendable {
 
   private let state = Locked(State())
 
-  func makeInbox() -> ContextInbox {
-    let inbox = ContextInbox()
+  /// - Parameter parent: The inbox of the parent context, which may merge on behalf of the new one.
+  func makeInbox(below parent: ContextInbox?) -> ContextInbox {
+    let inbox = ContextInbox(parent: parent)
     state.withLock { state in
       inbox.place = state.inboxes.count
       state.inboxes.append(inbox)
@@ -145,6 +151,7 @@ protocol SavesOfOthers: Sendable {
 final class ExternalChangeMonitor: Sendable {
   private struct State {
     var watchers = 0
+    var isClosed = false
     var timer: (any DispatchSourceTimer)?
   }
 
@@ -176,9 +183,22 @@ final class ExternalChangeMonitor: Sendable {
   func watch() -> ExternalChangeWatch {
     state.withLock { state in
       state.watchers += 1
-      if state.watchers == 1 { state.timer = makeTimer() }
+      if state.timer == nil && !state.isClosed { state.timer = makeTimer() }
     }
     return ExternalChangeWatch(self)
+  }
+
+  /// Whether the timer is running.
+  var isWatching: Bool { state.withLock { $0.timer != nil } }
+
+  /// Stops the timer for good, whatever still waits.
+  func close() {
+    let timer = state.withLock { state in
+      state.isClosed = true
+      defer { state.timer = nil }
+      return state.timer
+    }
+    timer?.cancel()
   }
 
   fileprivate func endWatch() {

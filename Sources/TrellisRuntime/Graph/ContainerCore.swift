@@ -48,6 +48,7 @@ final class ContainerCore: Sendable {
   func close() {
     guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     hub.close()
+    externalChanges.close()
     keys.giveBackUnused()
     store.close()
   }

@@ -171,7 +171,16 @@ extension ManagedObject {
     graph.reporting { try graph.fulfilFault(of: self) }
   }
 
-  private final func reportIgnoredWrite(_ property: Int) {
+  /// Whether a relationship can be changed. Loads the row if the object is a fault. Writes to deleted and detached
+  /// objects are ignored and reported, as those to attributes are.
+  final func isWritable(_ property: Int, in graph: ObjectGraph) -> Bool {
+    graph.reporting { try graph.fulfilIfFault(self) }
+    if isAlive { return !accessFlags.contains(.fault) }
+    reportIgnoredWrite(property)
+    return false
+  }
+
+  final func reportIgnoredWrite(_ property: Int) {
     guard let graph = link.graph else { return reportContextGone(property, isWrite: true) }
     let what = phase == .deleted ? "deleted" : "of no context any more"
     let entity = graph.runtime.info(type(of: self)._entity)
@@ -408,6 +417,9 @@ extension ManagedObject: Observable {}
 /// The observation of one context's objects, with a registrar for each object that was read.
 final class ContextObservation {
   private var registrars: [Int64: ObservationRegistrar] = [:]
+  private let externalChanges: ExternalChangeWatch?
+
+  init(_ externalChanges: ExternalChangeWatch?) { self.externalChanges = externalChanges }
 
   func noteRead(of object: ManagedObject, _ property: Int) {
     let registrar = registrars[object._key] ?? ObservationRegistrar()
@@ -441,7 +453,7 @@ extension ObjectGraph {
     get { observation != nil }
     set {
       guard newValue != isObserving else { return }
-      observation = newValue ? ContextObservation() : nil
+      observation = newValue ? ContextObservation(watchForObservers()) : nil
       map.forEach { object in
         object.state.setObserved(newValue)
       }

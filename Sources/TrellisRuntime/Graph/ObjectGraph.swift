@@ -14,6 +14,10 @@ package final class ObjectGraph {
   let core: ContainerCore
   /// The graph of the parent context. Nil for a context that saves to the store.
   let parent: ObjectGraph?
+  /// The links of the child contexts, some of which may be released.
+  private var children: [ContextLink] = []
+  /// Whether the context merges the saves of others as they happen, as the main context and its descendants do.
+  var followsSaves = false
   let runtime: RuntimeModel
   let link: ContextLink
   // `@exclusivity(unchecked)` as in ManagedObject, and sound for the same reason: accesses are instantaneous and
@@ -82,9 +86,19 @@ package final class ObjectGraph {
     self.core = core
     self.parent = parent
     runtime = core.runtime
-    inbox = core.hub.makeInbox()
+    inbox = core.hub.makeInbox(below: parent?.inbox)
     link.graph = self
+    parent?.add(child: self)
   }
+
+  private func add(child: ObjectGraph) {
+    children.removeAll { $0.graph == nil }
+    children.append(child.link)
+    child.followsSaves = followsSaves
+  }
+
+  /// The graphs of the child contexts.
+  var childGraphs: [ObjectGraph] { children.compactMap(\.graph) }
 
   /// Makes the graph show the store as it was.
   func showPast() {

@@ -21,6 +21,8 @@ import TrellisStorage
 ///
 /// Live results belong to their context's isolation domain and keep the context alive. They support Swift's
 /// Observation: code that reads them in `withObservationTracking`, or in a SwiftUI view, is notified when they change.
+/// Those of the main context and of its children are also brought up to date without a task that waits, by the saves of
+/// other contexts and of other processes.
 public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, Observable {
   /// The class of the objects.
   public typealias Element = Columns.Object
@@ -30,9 +32,11 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
   private let context: ManagedObjectContext
   let core: LiveResultsCore
   private let registrar = ObservationRegistrar()
+  private let externalChanges: ExternalChangeWatch?
 
   init(_ request: StoreRequest, isSectioned: Bool, _ context: ManagedObjectContext) throws {
     self.context = context
+    externalChanges = context.graph.watchForObservers()
     core = try LiveResultsCore(request, isSectioned: isSectioned, context.graph)
     core.willChange = { [weak self] in self?.announce() }
     core.didChange = { [weak self] in self?.confirm() }
@@ -229,7 +233,10 @@ final class LiveResultsCore {
     var gone: Set<Int64> = []
     var updated: Set<Int64> = []
     var mustRun = isStale
+    // Any result may have changed by a save whose changes are not known, or one after which the store failed.
+    var isUnknown = isStale
     for notice in notices {
+      isUnknown = isUnknown || notice.isUnknown
       switch query.reach.meaning(of: notice, isResult: query.entries.contains) {
       case .nothing: continue
       case .rows(let some, let went):
@@ -244,7 +251,7 @@ final class LiveResultsCore {
     changed.formUnion(gone.filter(query.entries.contains))
     guard mustRun || !changed.isEmpty else { return }
     do {
-      try refresh(changed, updated, mustRun: mustRun, &rows, graph)
+      try refresh(changed, isUnknown ? nil : updated, mustRun: mustRun, &rows, graph)
       isStale = false
     } catch {
       isStale = true
@@ -254,8 +261,9 @@ final class LiveResultsCore {
     }
   }
 
+  /// - Parameter updated: The objects with changed values or members; nil if they are not known.
   private func refresh(
-    _ changed: Set<Int64>, _ updated: Set<Int64>, mustRun: Bool, _ rows: inout ChangedRows,
+    _ changed: Set<Int64>, _ updated: Set<Int64>?, mustRun: Bool, _ rows: inout ChangedRows,
     _ graph: ObjectGraph
   ) throws {
     if !mustRun && changed.count <= LiveQuery.fewRows {
@@ -269,8 +277,10 @@ final class LiveResultsCore {
     publish(nil, updated)
   }
 
-  /// - Parameter steps: the steps; nil if they have to be found by comparing the lists.
-  private func publish(_ steps: [KeyStep]?, _ updated: Set<Int64>) {
+  /// - Parameters:
+  ///   - steps: the steps; nil if they have to be found by comparing the lists.
+  ///   - updated: The objects with changed values or members; nil if any may have.
+  private func publish(_ steps: [KeyStep]?, _ updated: Set<Int64>?) {
     let before = rows
     let after = query.entries.rows
     let steps = steps ?? LiveDifference.steps(from: keys(of: before), to: keys(of: after), updated: updated)

@@ -348,14 +348,14 @@ enum LiveDifference {
   /// The maximum number of moves. If more objects moved, they are reported as deleted and inserted.
   static let mostMoves = 1000
 
-  /// - Parameter updated: keys of objects with changed values.
+  /// - Parameter updated: The keys of objects with changed values; nil if any may have changed.
   /// - Complexity: O(*n* log *n*) in the length of the lists, plus their length for each object that moves.
-  static func steps(from old: [Int64], to new: [Int64], updated: Set<Int64> = []) -> [KeyStep] {
+  static func steps(from old: [Int64], to new: [Int64], updated: Set<Int64>? = []) -> [KeyStep] {
     var steps: [KeyStep] = []
     if old != new { addChanges(from: old, to: new, &steps) }
-    if !updated.isEmpty {
+    if updated?.isEmpty != true {
       let known = Set(old)
-      for (place, key) in new.enumerated() where updated.contains(key) && known.contains(key) {
+      for (place, key) in new.enumerated() where updated?.contains(key) != false && known.contains(key) {
         steps.append(.update(key, at: place))
       }
     }
