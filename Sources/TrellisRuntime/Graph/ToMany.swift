@@ -218,7 +218,7 @@ public struct OrderedToMany<Member: ManagedObject>: ToManyView, ExpressibleByArr
 
   private func present(at position: Int) -> Member? {
     switch _storage {
-    case .relationship(let owner, let property): owner.loadedMember(property, at: position, as: Member.self)
+    case .relationship(let owner, let property): owner.memberToChange(property, at: position, as: Member.self)
     case .members(let members): members.indices.contains(position) ? members[position] : nil
     }
   }
@@ -269,11 +269,12 @@ extension ManagedObject {
     return memberKeys(property).isEmpty ? nil : member(property, at: 0, as: type)
   }
 
-  /// The member at a position, loaded alone if necessary; nil if the position is out of bounds.
-  final func loadedMember<Member: ManagedObject>(
+  /// The member at a position that is about to be removed or moved, loaded alone if necessary; nil if the position is
+  /// out of bounds, or nothing can be written.
+  final func memberToChange<Member: ManagedObject>(
     _ property: Int, at position: Int, as type: Member.Type
   ) -> Member? {
-    guard let (graph, relationship) = place(of: property) else { return nil }
+    guard let (graph, relationship) = place(of: property, isWrite: true) else { return nil }
     return graph.reporting {
       let keys = graph.shownKeys(try graph.loadedList(of: self, relationship, isAsked: true))
       guard keys.indices.contains(position) else { return nil }
@@ -295,9 +296,9 @@ extension ManagedObject {
 
   final func addMember(_ property: Int, _ object: ManagedObject, at position: Int?) {
     guard let (graph, relationship) = place(of: property, isWrite: true) else { return }
-    guard graph.isUsable(self, as: "the owner", in: relationship),
-      graph.isUsable(object, as: "the new member", in: relationship)
-    else { return }
+    guard isWritable(property, in: graph), graph.isUsable(object, as: "the new member", in: relationship) else {
+      return
+    }
     graph.reporting {
       try graph.prepare(toConnect: self, relationship, object)
       if position != nil { try graph.loadedList(of: self, relationship) }
@@ -306,16 +307,18 @@ extension ManagedObject {
   }
 
   final func removeMember(_ property: Int, _ object: ManagedObject) {
-    guard let (graph, relationship) = place(of: property, isWrite: true), hasMember(property, object) else { return }
-    guard graph.isUsable(self, as: "the owner", in: relationship) else { return }
+    guard let (graph, relationship) = place(of: property, isWrite: true), hasMember(property, object),
+      isWritable(property, in: graph)
+    else { return }
     graph.reporting { try graph.prepareAndDisconnect(self, relationship, object._key) }
   }
 
   /// - Parameter keepsLost: Whether members stay that were added in this context and deleted by another one. They are
   ///   not shown, so an operation on the shown members is no reason to give them up before a save reports them.
   final func replaceMembers(_ property: Int, _ objects: [ManagedObject], keepsLost: Bool = false) {
-    guard let (graph, relationship) = place(of: property, isWrite: true) else { return }
-    guard graph.isUsable(self, as: "the owner", in: relationship) else { return }
+    guard let (graph, relationship) = place(of: property, isWrite: true), isWritable(property, in: graph) else {
+      return
+    }
     graph.reporting {
       // An object that cannot be loaded must not be left out, so the change is not made.
       for object in objects where object.link === link { try graph.fulfilIfFault(object) }
@@ -346,9 +349,15 @@ extension ManagedObject {
     replaceMembers(property, all, keepsLost: true)
   }
 
+  /// - Parameter isWrite: Whether the relationship is about to be changed. Writes to deleted and detached objects are
+  ///   ignored and reported.
   private final func place(of property: Int, isWrite: Bool = false) -> (ObjectGraph, Relationship)? {
     guard let graph = link.graph else {
       reportContextGone(property, isWrite: isWrite)
+      return nil
+    }
+    if isWrite && !isAlive {
+      reportIgnoredWrite(property)
       return nil
     }
     guard phase != .detached, let relationship = graph.relationship(property, of: self) else { return nil }
@@ -478,8 +487,7 @@ extension ManagedObject {
   /// Sets the partner of a to-one and updates the inverse.
   @_spi(Generated) public final func _setPartner(_ property: Int, _ partner: ManagedObject?) {
     guard let graph = link.graph else { return reportContextGone(property, isWrite: true) }
-    guard let relationship = graph.relationship(property, of: self) else { return }
-    guard graph.isUsable(self, as: "the object", in: relationship) else { return }
+    guard let relationship = graph.relationship(property, of: self), isWritable(property, in: graph) else { return }
     guard let partner else {
       graph.reporting {
         let old = try graph.partnerKey(of: self, relationship)
