@@ -44,7 +44,9 @@ import TrellisJSON
     Damage("UPDATE Person SET mentor = 999 WHERE name = 'Dee'"),
     Damage("UPDATE Desk SET owner = NULL WHERE _id = (SELECT min(_id) FROM Desk)", "missing-value Desk owner"),
     Damage("UPDATE Person SET partner = NULL WHERE name = 'Ann'", "missing-inverse Person partner"),
-    Damage("UPDATE Person SET team = NULL WHERE name = 'Fay'", "member-count Team members"),
+    Damage(
+      "UPDATE Person SET team = NULL WHERE name = 'Fay'", "member-count Team members", "stale-position Captain team"),
+    Damage("UPDATE Person SET team = NULL, _team_order = NULL WHERE name = 'Fay'", "member-count Team members"),
     Damage(
       "UPDATE Person SET team = (SELECT team FROM Person WHERE name = 'Ann'), _team_order = -5 WHERE name = 'Dee'",
       "member-count Team members"),

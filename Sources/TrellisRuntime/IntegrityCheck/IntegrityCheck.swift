@@ -9,7 +9,8 @@ extension PersistentContainer {
   /// // Diary/17.images: It has 11 members, and may have 10. Remove members. [member-count]
   /// ```
   /// The check covers unreadable rows, required attributes and to-one relationships, the rules of attributes, numbers
-  /// of members, dangling references, relationships with only one end set, and unique keys. It also covers whether the
+  /// of members, dangling references, relationships with only one end set, positions in ordered to-manys without a
+  /// reference to the owner, and unique keys. It also covers whether the
   /// files of external data exist with the content that was written to them, and what the store checks itself, which
   /// for SQLite is the structure of the file, its tables and indexes. Validation in hooks is not run.
   ///
@@ -248,12 +249,19 @@ struct RowPage {
 
   private mutating func takeReferences(_ row: RowReader) {
     for relationship in entity.allRelationships {
-      guard case .column(let column, _) = relationship.home else { continue }
+      guard case .column(let column, let order) = relationship.home else { continue }
       if !row.isNull(column) {
         let reference = Reference(holder: row.key, target: row.integer(column))
         references[relationship.property, default: []].append(reference)
-      } else if relationship.isRequired {
+        continue
+      }
+      if relationship.isRequired {
         note(.missingValue, row.key, relationship.name, "It must be set, and is not.", "Set it, or delete the object.")
+      }
+      if let order, !row.isNull(order) {
+        note(
+          .stalePosition, row.key, relationship.name, "It is nil, and has a position in an ordered to-many.",
+          "Set it to an object and save, then set it to nil and save.")
       }
     }
   }

@@ -98,6 +98,8 @@ public struct StoreFinding: Error, Hashable, Sendable, CustomStringConvertible {
     public static let danglingReference = Code(rawValue: "dangling-reference")
     /// One end of a relationship references the other, but not vice versa.
     public static let missingInverse = Code(rawValue: "missing-inverse")
+    /// An object has a position in an ordered to-many and no reference to its owner.
+    public static let stalePosition = Code(rawValue: "stale-position")
     /// Two objects have the same key, the same unique key, or the same partner of a one-to-one.
     public static let notUnique = Code(rawValue: "not-unique")
   }
