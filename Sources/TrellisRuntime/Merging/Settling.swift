@@ -74,6 +74,22 @@ extension ObjectGraph {
     }
   }
 
+  /// Unlinks the partner that another context has given to an object which has another one here, or none. The partner's
+  /// own row refers to the object, and is not changed here.
+  private func unlinkStoredPartners(of object: ManagedObject, _ merge: RowMerge) throws {
+    for relationship in info(of: object).allRelationships where relationship.isOwnInverse && relationship.isColumn {
+      let stored = merge.theirs.row.value(relationship.property).key
+      guard merge.conflicting.contains(relationship.property), stored > 0, stored != object._key,
+        stored != object._reference(relationship.property)
+      else { continue }
+      try bringUpToDate([stored], relationship)
+      guard let partner = map[stored], partner.phase == .persistent, !partner.accessFlags.contains(.fault),
+        !partner.hasOwnReference(relationship)
+      else { continue }
+      unlink(partner, relationship, object._key)
+    }
+  }
+
   /// Removes deleted objects from every list and to-one that shows them, including those added in this context.
   ///
   /// - Complexity: linear in the number of objects in memory.
@@ -101,7 +117,7 @@ extension ObjectGraph {
       let stored = try storedVersions(of: objects)
       for object in objects {
         if let theirs = stored[object._key] {
-          merge(theirs, into: object)
+          try merge(theirs, into: object)
         } else {
           noteGoneInStore(object)
           if object.phase == .persistent && !object.hasChangesOfItsOwn { gone.append(object) }
@@ -135,7 +151,7 @@ extension ObjectGraph {
     try couples.match()
   }
 
-  private func merge(_ theirs: StoredVersion, into object: ManagedObject) {
+  private func merge(_ theirs: StoredVersion, into object: ManagedObject) throws {
     let partners = partnersInRow(of: object)
     let merge = RowMerge(object, theirs, self)
     if merge.conflicting.isEmpty {
@@ -145,6 +161,7 @@ extension ObjectGraph {
     } else {
       merge.applyBesideConflicts(self)
       backlog.noteConflict(object._key, merge.conflicting)
+      try unlinkStoredPartners(of: object, merge)
     }
     forgetViews(of: partners + partnersInRow(of: object))
   }
