@@ -162,7 +162,8 @@ struct ChangeSet {
     switch change {
     case .values: nil
     case .member(let member): member.owner
-    case .order(let object, _, _), .partner(let object, _, _), .deleted(let object), .revived(let object): object
+    case .order(let order): order.owner
+    case .partner(let object, _, _), .deleted(let object), .revived(let object): object
     }
   }
 }
@@ -192,7 +193,7 @@ enum RecordedChange {
   /// Boxed, because it is several times the size of all others.
   indirect case member(RecordedMember)
   /// The members of a to-many were reordered.
-  case order(ManagedObject, Relationship, ContiguousArray<Int64>)
+  indirect case order(RecordedOrder)
   /// The partner of a to-one that is stored in the partner's row changed.
   case partner(ManagedObject, Relationship, Int64)
   case deleted(ManagedObject)
@@ -262,6 +263,47 @@ struct RecordedMember {
   let trace: MemberTrace
 }
 
+/// A to-many whose members were put into another order.
+struct RecordedOrder {
+  let owner: ManagedObject
+  let relationship: Relationship
+  /// The order before the change.
+  let former: ContiguousArray<Int64>
+  /// The order after it.
+  let changed: ContiguousArray<Int64>
+  /// The members in the store, as they were last read before the change.
+  let stored: ContiguousArray<Int64>
+  /// The members that had other positions than in the store before the change; nil if they are not known.
+  let moved: Set<Int64>?
+  /// The number of saves of the context at that time.
+  let saves: Int
+}
+
+extension MemberList {
+  /// The order that reverts a change of the order, with the members that the list has by now. Members that were where
+  /// the store had them are where the store has them now; the others follow the members that they followed.
+  ///
+  /// - Parameter saves: The number of saves of the context.
+  /// - Returns: the order, and the members that have other positions in it than in the store; nil if they are not known.
+  func order(before change: RecordedOrder, saves: Int) -> (keys: [Int64], moved: Set<Int64>?) {
+    let former = ContiguousArray(change.former.filter(contains))
+    guard change.saves == saves else {
+      let moved = MemberOrder.moved(in: change.former, since: change.changed)
+      return (Array(MemberOrder.merged(moved.intersection(former), as: former, into: keys)), nil)
+    }
+    let stored = ContiguousArray((committed ?? keys).filter(contains))
+    let known = Set(stored)
+    let wanted = Set(former)
+    // What is in neither was added since.
+    let theirs = stored + keys.filter { !known.contains($0) && !wanted.contains($0) }
+    let moved = change.moved ?? MemberOrder.moved(in: change.former, since: change.stored)
+    let mine = wanted.filter { moved.contains($0) || !known.contains($0) }
+    return (
+      Array(MemberOrder.merged(mine, as: former, into: theirs)), mine.union(theirs.filter { !known.contains($0) })
+    )
+  }
+}
+
 // MARK: - Lost reference
 
 /// A reference of an object to a target that no longer exists.
@@ -284,6 +326,10 @@ struct MemberTrace {
   let place: Int?
   /// The number of keys behind it.
   let behind: Int
+  /// The nearest members before it in an ordered list, at most ``mostAnchors``.
+  let before: ContiguousArray<Int64>
+  /// Whether the key was where the store had it.
+  let wasAtStoredPlace: Bool
   /// Whether the key was a member in the store, as far as the list knew.
   let wasStored: Bool
   /// The number of saves of the context at that time.
@@ -297,11 +343,15 @@ struct MemberTrace {
 }
 
 extension MemberTrace {
+  /// The number of preceding members that are noted. A position is that behind the nearest of them that is still there,
+  /// since others may insert and remove members anywhere.
+  static let mostAnchors = 16
+
   /// The trace of a deleted member, as if a loaded list still contained it.
   init(ofDeleted key: Int64, in order: ContiguousArray<Int64>) {
     self.init(
-      key: key, isComing: false, wasLoaded: true, wasMember: true, place: nil, behind: 0, wasStored: true, saves: -1,
-      wasRemoved: false, wasUnmoved: false, order: order)
+      key: key, isComing: false, wasLoaded: true, wasMember: true, place: nil, behind: 0, before: [],
+      wasAtStoredPlace: false, wasStored: true, saves: -1, wasRemoved: false, wasUnmoved: false, order: order)
   }
 }
 
@@ -312,10 +362,13 @@ extension MemberList {
     let wasRemoved = removed.contains(key)
     // What is removed from a list that is not loaded, and that has not noted it, is a member in the store.
     let isInferred = place == nil && !(isLoaded || wasRemoved || isComing)
+    let isStored = hasRead(key)
+    let anchors = isOrdered ? place.map { ContiguousArray(keys[..<$0].suffix(MemberTrace.mostAnchors)) } : nil
     return MemberTrace(
       key: key, isComing: isComing, wasLoaded: isLoaded, wasMember: place != nil || isInferred, place: place,
-      behind: place.map { keys.count - 1 - $0 } ?? 0,
-      wasStored: hasRead(key) || isInferred, saves: saves, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key),
+      behind: place.map { keys.count - 1 - $0 } ?? 0, before: anchors ?? [],
+      wasAtStoredPlace: isOrdered && place != nil && isStored && isAtStoredPlace(key),
+      wasStored: isStored || isInferred, saves: saves, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key),
       order: keptOrder(with: key))
   }
 
@@ -324,7 +377,11 @@ extension MemberList {
   private func formerPlace(_ trace: MemberTrace) -> Int? {
     if let order = trace.order { return place(of: trace.key, as: order) }
     guard let place = trace.place else { return committedPlace(of: trace.key) }
-    if trace.wasLoaded || !isLoaded { return place }
+    if trace.wasLoaded || !isLoaded {
+      if let anchored = self.place(of: trace.key, behind: trace.before.reversed()) { return anchored }
+      // Without any of the members that were before it, it is the first.
+      return isOrdered && trace.before.count < MemberTrace.mostAnchors ? 0 : place
+    }
     return (trace.wasUnmoved ? committedPlace(of: trace.key) : nil) ?? max(0, keys.count - trace.behind)
   }
 
@@ -343,7 +400,7 @@ extension MemberList {
       restoreNote(trace)
     } else if trace.isComing && trace.wasMember && !contains(trace.key) {
       // A move of a member that another context has removed since.
-    } else if trace.wasMember && trace.order == nil && trace.place == nil {
+    } else if trace.wasMember && trace.order == nil && (trace.place == nil || isBackInStore(trace, saves)) {
       putBack(trace.key)
     } else if trace.wasMember {
       insert(trace.key, at: formerPlace(trace))
@@ -354,6 +411,11 @@ extension MemberList {
 }
 
 extension MemberList {
+  /// Whether a member was where the store had it, and the store tells where that is now.
+  private func isBackInStore(_ trace: MemberTrace, _ saves: Int) -> Bool {
+    trace.wasAtStoredPlace && trace.saves == saves && inserted != nil && hasRead(trace.key)
+  }
+
   /// Whether a member of the store was removed in this context and is no longer a member in the store.
   ///
   /// A list that is not loaded and has no note of a member is as the store has it.

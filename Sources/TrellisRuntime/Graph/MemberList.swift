@@ -39,7 +39,9 @@ final class MemberList {
     }
   }
 
-  typealias Arrangement = (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)
+  /// An order that was read, and the wanted one. The members that were moved or added to come from one to the other are
+  /// nil if they are not known.
+  typealias Arrangement = (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>, moved: Set<Int64>?)
 
   private enum Lookup {
     case unknown
@@ -54,7 +56,7 @@ final class MemberList {
   // The small fields come last and fill one word, since many objects have a list.
 
   private let propertyNumber: Int32
-  private let isOrdered: Bool
+  let isOrdered: Bool
   /// Whether ``keys`` are all members. If not, they are the added members, and ``removed`` the removed ones.
   @exclusivity(unchecked) private(set) var isLoaded: Bool
 
@@ -207,18 +209,29 @@ final class MemberList {
   /// The position of a key that is a member in the store: behind the member that it follows there, unless that one was
   /// moved since.
   func committedPlace(of key: Int64) -> Int? {
-    committed.flatMap { place(of: key, as: $0, without: inserted ?? []) }
+    guard let stored = committed ?? (isLoaded ? keys : nil) else { return nil }
+    return place(of: key, as: stored, without: inserted ?? [])
   }
+
+  /// Whether a member that the store has is where the store has it.
+  func isAtStoredPlace(_ key: Int64) -> Bool { committed == nil || inserted?.contains(key) == false }
 
   /// The position of a key that had a position in another order: behind the member that it follows there.
   ///
   /// - Parameter moved: Members whose positions are others by now.
   func place(of key: Int64, as order: ContiguousArray<Int64>, without moved: Set<Int64> = []) -> Int? {
     guard let former = order.firstIndex(of: key) else { return nil }
-    for before in order[..<former].reversed() where !moved.contains(before) {
-      if let place = place(of: before) { return place + 1 }
+    return place(of: key, behind: order[..<former].reversed().lazy.filter { !moved.contains($0) }) ?? 0
+  }
+
+  /// The position of a key behind the first of some members that is there; nil without any. The key itself does not
+  /// count.
+  func place(of key: Int64, behind members: some Sequence<Int64>) -> Int? {
+    for member in members {
+      guard let place = place(of: member) else { continue }
+      return self.place(of: key).map { $0 < place } == true ? place : place + 1
     }
-    return 0
+    return nil
   }
 
   /// The order that a list that is not loaded keeps for its members, if a key has a position in it.
@@ -310,11 +323,20 @@ final class MemberList {
   }
 
   /// Puts the members into another order.
-  func reorder(_ order: ContiguousArray<Int64>) {
+  ///
+  /// - Parameter moved: The members that have other positions than in the store afterwards; nil if they are not known.
+  func reorder(_ order: ContiguousArray<Int64>, moving moved: Set<Int64>?) {
     noteChange()
     keys = order
     if case .ascending = lookup { lookup = .unknown }
-    noteReordering()
+    if isLoaded && keys == committed { return forgetChanges() }
+    if let moved { needNotes().inserted = moved } else { noteReordering() }
+  }
+
+  /// Notes that the members are those of the store, in the same order.
+  private func forgetChanges() {
+    committed = nil
+    notes = nil
   }
 
   /// Restores the notes of an unloaded list about a key to those before a change.
@@ -372,7 +394,8 @@ final class MemberList {
       let members = Set(keys).union(moved)
       let stored = Set(keys)
       let wanted = ContiguousArray(arrangement.wanted.filter(members.contains))
-      var arranged = MemberOrder.moved(in: wanted, since: arrangement.base)
+      var arranged =
+        arrangement.moved?.intersection(wanted) ?? MemberOrder.moved(in: wanted, since: arrangement.base)
       // A member of the wanted order that is not in the store was added in this context.
       for key in wanted where !stored.contains(key) { arranged.insert(key) }
       keys = MemberOrder.merged(arranged, as: wanted, into: keys)
@@ -399,9 +422,10 @@ final class MemberList {
     }
     let difference = difference
     let kept = committed == nil ? [] : keys.filter { isOwn($0) && !difference.added.contains($0) }
+    let moved = committed?.isEmpty == false ? inserted : nil
     notes = nil
     if keepsOrder, isOrdered, let committed, isArranged(committed, difference.added) {
-      needNotes().arrangement = (committed, keys)
+      needNotes().arrangement = (committed, keys, moved)
     }
     isLoaded = false
     keys = ContiguousArray(kept + difference.added)

@@ -369,14 +369,22 @@ extension ManagedObject {
 
 extension ObjectGraph {
   /// Reorders the members of an ordered to-many by the first positions of their keys in a list.
-  func arrange(_ owner: ManagedObject, _ relationship: Relationship, _ keys: [Int64]) {
+  ///
+  /// - Parameter moved: The members that have other positions than in the store afterwards; nil if they are not known.
+  func arrange(
+    _ owner: ManagedObject, _ relationship: Relationship, _ keys: [Int64], moving moved: Set<Int64>? = nil
+  ) {
     var seen: Set<Int64> = []
     let order = ContiguousArray(keys.filter { seen.insert($0).inserted })
     let list = list(of: owner, relationship)
     guard order != list.keys, order.count == list.keys.count else { return }
     owner.announce(relationship.property)
-    recorder?.record(.order(owner, relationship, list.keys))
-    list.reorder(order)
+    recorder?.record(
+      .order(
+        RecordedOrder(
+          owner: owner, relationship: relationship, former: list.keys, changed: order,
+          stored: list.committed ?? list.keys, moved: list.inserted, saves: saveCount)))
+    list.reorder(order, moving: moved)
     noteListChanged(owner)
   }
 }

@@ -36,8 +36,8 @@ extension ObjectGraph {
       case .member(let member):
         let owner = member.owner ?? map[member.ownerKey]
         if let owner, owner.isAlive, member.relationship.isOrdered { try loadedList(of: owner, member.relationship) }
-      case .order(let owner, let relationship, _):
-        if owner.isAlive { try loadedList(of: owner, relationship) }
+      case .order(let order):
+        if order.owner.isAlive { try loadedList(of: order.owner, order.relationship) }
       // The object keeps its former partners in memory, because a delete rule of `deny` still has to find them.
       case .revived(let object): leaving.append(object)
       case .partner, .deleted: break
@@ -84,7 +84,7 @@ private struct ChangeReverter {
     switch change {
     case .values(let number): try restore(changes.values[number])
     case .member(let member): try restore(member)
-    case .order(let owner, let relationship, let keys): try reorder(owner, relationship, keys)
+    case .order(let order): try reorder(order)
     case .partner(let object, let relationship, let key): setPartner(of: object, relationship, key)
     case .deleted(let object): revive(object)
     case .revived(let object): redeleted[object._key] = object
@@ -113,6 +113,12 @@ private struct ChangeReverter {
         object.state.markAssigned(mask.bits)
       }
     }
+    // A position is one in the list of the partner that the object had until now.
+    graph.read(object) { info in
+      for relationship in info.references where values.differs(in: relationship.property) {
+        object._setPlace(relationship.property, nil)
+      }
+    }
   }
 
   // MARK: Relationships
@@ -139,12 +145,10 @@ private struct ChangeReverter {
       ? graph.loadedList(of: owner, relationship) : graph.list(of: owner, relationship)
   }
 
-  private func reorder(
-    _ owner: ManagedObject, _ relationship: Relationship, _ keys: ContiguousArray<Int64>
-  ) throws {
-    let present = try list(of: owner, relationship)
-    let known = Set(keys)
-    graph.arrange(owner, relationship, keys.filter(present.contains) + present.keys.filter { !known.contains($0) })
+  private func reorder(_ order: RecordedOrder) throws {
+    let present = try list(of: order.owner, order.relationship)
+    let former = present.order(before: order, saves: graph.saveCount)
+    graph.arrange(order.owner, order.relationship, former.keys, moving: former.moved)
   }
 
   private mutating func setPartner(of object: ManagedObject, _ relationship: Relationship, _ key: Int64) {

@@ -57,7 +57,7 @@ import TrellisTestSupport
       list.forget(Set((0...range + 2).filter { $0 % 7 == key % 7 }))
     case 10:
       comparison.keys.sort()
-      list.reorder(comparison.keys)
+      list.reorder(comparison.keys, moving: nil)
     default: list.didSave()
     }
   }
