@@ -10,6 +10,7 @@ final class Writer: GraphSide {
   /// The version of the store that the context has merged last.
   private var version = 0
   fileprivate(set) var pairs: PairEdits
+  fileprivate(set) var placings = Placings()
 
   /// The one whose child this is.
   let parent: Writer?
@@ -36,7 +37,13 @@ final class Writer: GraphSide {
 
   /// Takes note of a save: all is in the store, and others do not know it yet.
   func noteSaved() {
-    if let parent { parent.pairs.forget() } else { village.noteWritten() }
+    if let parent {
+      parent.pairs.forget()
+      parent.placings.formUnion(placings)
+    } else {
+      village.noteWritten()
+    }
+    placings.noteSaved()
     if village.comparesMemory, parent == nil, let stored = try? village.truth() {
       for other in village.writers { other.pairs.forgetRemovals(missingIn: stored) }
     }
@@ -121,6 +128,7 @@ final class Writer: GraphSide {
   func carryOut(_ deed: Act.Deed) throws {
     let isInStep = version == village.version && parent == nil
     do { try edit(deed) } catch is LiveGraph.MissingObject { return }
+    placings.note(deed, village.rules.shapes)
     switch deed {
     case .link(let operation) where isInStep && village.comparesMemory:
       pairs.note(operation, try village.truth(), deleted: context.deletedObjects.map(number(of:)))

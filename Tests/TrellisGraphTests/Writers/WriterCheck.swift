@@ -162,6 +162,9 @@ struct WriterCheck {
     if !edited.contains("nick") && mine.nick != stored.nick {
       throw fail("\(number).nick is \(mine.nick ?? "nil"), in the store \(stored.nick ?? "nil")")
     }
+    for (place, shape) in touched.enumerated() where edited.contains(shape.name) && shape.isOrdered {
+      try checkOrder(number, shape, mine.partners[place], stored.partners[place])
+    }
     for (place, shape) in touched.enumerated() where !edited.contains(shape.name) {
       // An object that others have deleted and that is edited here lives on, and stays a member.
       let present = mine.partners[place].filter { truth.objects[$0] != nil }
@@ -180,6 +183,16 @@ struct WriterCheck {
       }
       throw fail("\(number).\(shape.name) is not edited and shows \(present), in the store \(expected)")
     }
+  }
+
+  /// The members of an edited list that the context has put nowhere have the order of the store.
+  private func checkOrder(_ number: Int, _ shape: Shape, _ mine: [Int], _ stored: [Int]) throws {
+    func isAsStored(_ member: Int) -> Bool { !writer.placings.contains(number, shape, member) }
+    let present = mine.filter { stored.contains($0) && isAsStored($0) }
+    let expected = stored.filter(present.contains)
+    if present == expected { return }
+    throw fail(
+      "\(number).\(shape.name) is edited and shows \(mine); the order of \(present) is \(expected) in the store")
   }
 
   /// Whether another object has a partner of a one-to-one here.
