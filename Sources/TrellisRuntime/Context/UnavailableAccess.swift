@@ -86,7 +86,8 @@ extension FetchableObject {
 
 // MARK: - Objects
 
-// Members of a protocol and not of the class, so that classes may declare members with these names.
+// Members of a protocol and not of the class, so that an extension of a class may declare a `delete` of its own. The name
+// of each is reserved in models, so that words as common as `value` and `save` have no place here.
 extension IdentifiedObject {
   @available(
     *, unavailable,
@@ -107,15 +108,6 @@ extension IdentifiedObject {
 
   @available(*, unavailable, message: "delete it in its context: try context.delete(object)")
   public func delete() {}
-
-  @available(*, unavailable, message: "save its context: try context.save()")
-  public func save() {}
-
-  @available(*, unavailable, message: "set the property: object.content = text")
-  public func setValue(_ value: Any?, forKey key: String) {}
-
-  @available(*, unavailable, message: "read the property: object.content")
-  public func value(forKey key: String) -> Any? { nil }
 }
 
 // MARK: - To many
