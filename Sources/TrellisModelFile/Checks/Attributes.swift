@@ -7,10 +7,15 @@ enum AttributeTypes {
 
   /// Names of the types in other systems.
   private static let otherNames = [
-    "int": "int64", "integer": "int64", "long": "int64", "number": "double", "text": "string", "boolean": "bool",
-    "datetime": "date", "timestamp": "date", "binary": "data", "blob": "data", "bytes": "data", "guid": "uuid",
-    "uri": "url", "real": "double", "short": "int16",
+    "int": "int64", "integer": "int64", "long": "int64", "bigint": "int64", "uint": "int64", "number": "double",
+    "text": "string", "varchar": "string", "char": "string", "boolean": "bool", "datetime": "date",
+    "timestamp": "date", "time": "date", "binary": "data", "blob": "data", "bytes": "data", "bytea": "data",
+    "guid": "uuid", "uri": "url", "real": "double", "short": "int16", "smallint": "int16", "currency": "decimal",
+    "money": "decimal", "numeric": "decimal",
   ]
+
+  /// Names of lists and relationships in other systems.
+  private static let collectionNames: Set = ["array", "list", "set", "orderedset", "nsset", "nsorderedset"]
 
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let codableTypes = Set(draft.codableTypes.map(\.value))
@@ -36,12 +41,24 @@ enum AttributeTypes {
 
   private static func report(_ name: Located<String>, of path: String, _ draft: Draft, _ findings: Findings) {
     let remedy =
-      name.value.listElement.map { listRemedy($0, findings) } ?? remedy(for: name.value, draft, findings)
+      name.value.listElement.map { listRemedy($0, draft, findings) } ?? remedy(for: name.value, draft, findings)
     findings.error(
       .unknownType, at: name.offset, "The type \(name.value.quoted) of attribute '\(path)' is unknown; \(remedy)")
   }
 
-  private static func listRemedy(_ element: String, _ findings: Findings) -> String {
+  private static func relationshipRemedy(_ entity: String) -> String {
+    "'\(entity)' is an entity: declare it under \"relationships\" with \"destination\": \"\(entity)\"."
+  }
+
+  private static func toManyRemedy(_ entity: String) -> String {
+    "'\(entity)' is an entity: declare it under \"relationships\" with \"destination\": \"\(entity)\", \"toMany\": true."
+  }
+
+  private static func listRemedy(_ element: String, _ draft: Draft, _ findings: Findings) -> String {
+    if draft.entityNumbers[element] != nil { return toManyRemedy(element) }
+    if let scalar = element.optionalBase.flatMap({ scalars[$0]?.spelling }) {
+      return "the values of a list are never nil; did you mean '[\(scalar)]'?"
+    }
     if let scalar = otherNames[element.lowercased()]
       ?? closest(to: element, AttributeType.scalars.map(\.spelling), findings)
     {
@@ -51,7 +68,15 @@ enum AttributeTypes {
   }
 
   private static func remedy(for name: String, _ draft: Draft, _ findings: Findings) -> String {
-    if draft.entityNumbers[name] != nil { return "'\(name)' is an entity: declare it under \"relationships\"." }
+    if draft.entityNumbers[name] != nil { return relationshipRemedy(name) }
+    if let element = name.otherListElement {
+      if draft.entityNumbers[element] != nil { return toManyRemedy(element) }
+      let scalar = scalars[element]?.spelling ?? otherNames[element.lowercased()]
+      return scalar.map { "did you mean '[\($0)]'?" } ?? listRemedy(element, draft, findings)
+    }
+    if collectionNames.contains(name.lowercased()) {
+      return "a list of values is written '[string]', and several objects are a relationship with \"toMany\": true."
+    }
     if let scalar = otherNames[name.lowercased()], draft.enumNumbers[name] == nil { return "did you mean '\(scalar)'?" }
     let names =
       AttributeType.scalars.map(\.spelling) + draft.enums.map(\.name.value) + draft.codableTypes.map(\.value)
@@ -65,7 +90,27 @@ enum AttributeTypes {
   }
 }
 
+/// Words of other systems for values that are made anew for each object.
+private enum DefaultWords {
+  static let now: Set = [
+    "today", "current", "current_date", "current_timestamp", "now()", "date()", "date.now", ".now", "getdate()",
+    "sysdate",
+  ]
+}
+
 extension String {
+  /// The text before a question mark at the end.
+  fileprivate var optionalBase: String? { hasSuffix("?") ? String(dropLast()) : nil }
+
+  /// The element of a list as other languages write it: `string[]` or `Array<string>`.
+  fileprivate var otherListElement: String? {
+    if hasSuffix("[]") { return String(dropLast(2)) }
+    guard hasSuffix(">"), let open = firstIndex(of: "<"),
+      ["array", "list", "set", "orderedset"].contains(self[..<open].lowercased())
+    else { return nil }
+    return String(self[index(after: open)...].dropLast())
+  }
+
   /// The text between square brackets.
   fileprivate var listElement: String? {
     hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : nil
@@ -293,6 +338,11 @@ enum Defaults {
     private func suggestion(for node: JSONNode) -> String {
       switch (node.string, type) {
       case ("now", _): return "; \"now\" is for 'date' alone."
+      case (let word?, .date) where DefaultWords.now.contains(word.lowercased()):
+        return "; the moment at which the object is made is \"now\"."
+      case (let word?, .bool) where ["true", "yes", "1", "false", "no", "0"].contains(word.lowercased()):
+        let isTrue = ["true", "yes", "1"].contains(word.lowercased())
+        return "; write \(isTrue) without quotes."
       case ("new", _): return "; \"new\" is for 'uuid' alone."
       case (let name?, .enumeration(let enumeration)):
         let cases = reader.caseNames[enumeration, default: []]
@@ -341,7 +391,8 @@ enum Defaults {
     private func reportBreak(_ rule: String, _ fact: String, at offset: Int) {
       findings.error(
         .defaultBreaksRule, at: offset,
-        "The default of attribute '\(path)' breaks its own rule '\(rule)': it \(fact); change one of the two.",
+        "The default of attribute '\(path)' breaks its own rule '\(rule)': it \(fact); change one of the two, or leave the "
+          + "default out, with \"optional\": true if a form fills the value in later.",
         notes: [("'\(rule)' is here", attribute.place(of: rule))])
     }
   }

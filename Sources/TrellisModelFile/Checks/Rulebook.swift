@@ -252,9 +252,18 @@ enum Destinations {
     let remedy =
       draft.enumNumbers[name] != nil
       ? "; '\(name)' is an enum: declare '\(relationship.name.value)' under \"attributes\"."
-      : findings.suggestions.clause(for: name, among: draft.entities.lazy.map(\.name.value)).orFullStop
+      : decoratedRemedy(name, draft)
+        ?? findings.suggestions.clause(for: name, among: draft.entities.lazy.map(\.name.value)).orFullStop
     findings.error(
       .unknownEntity, at: relationship.place(of: "destination"),
       "The destination of relationship '\(path)' is \(name.quoted), but there is no such entity\(remedy)")
+  }
+
+  /// The remedy for the name of an entity with the signs of a type in Swift: `[Image]`, `Image[]`, `Image?`.
+  private static func decoratedRemedy(_ name: String, _ draft: Draft) -> String? {
+    let bare = name.filter { !"[]?".contains($0) }
+    guard bare != name, draft.entityNumbers[bare] != nil else { return nil }
+    let words = name.contains("[") ? "\"toMany\": true" : "\"optional\": true"
+    return "; write \"destination\": \"\(bare)\", \(words)."
   }
 }
