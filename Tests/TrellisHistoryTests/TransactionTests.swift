@@ -39,6 +39,29 @@ import TrellisTestSupport
     #expect(try notebook.container.historyToken() == news[2].token)
   }
 
+  @Test("A transaction prints its number, author and counts, a version and a tombstone no values")
+  func descriptions() throws {
+    let notebook = try Notebook(.notebook, .sqlite)
+    let start = try notebook.container.historyToken()
+    let note = try notebook.save(by: "editor") { context in
+      _ = Label(in: context, name: "red")
+      return Note(in: context, text: "secret").objectID
+    }
+    try notebook.save { context in try context.delete(try #require(try context.object(with: note))) }
+    let news = try notebook.news(since: start)
+    let (first, last) = (try #require(news.first), try #require(news.last))
+    #expect("\(first)" == "transaction \(first.token.transaction) at \(first.date) by editor: 2 inserted")
+    #expect("\(last)" == "transaction \(last.token.transaction) at \(last.date): 1 deleted")
+    guard case .deleted(_, let tombstone)? = last.changes.first else { throw CancellationError() }
+    #expect("\(tombstone)" == "tombstone with remoteID")
+    let versions = try notebook.container.history(of: note).map(\.description)
+    #expect(
+      versions == [
+        "version of transaction \(first.token.transaction) by editor",
+        "version of transaction \(last.token.transaction): deleted",
+      ])
+  }
+
   @Test("A refused save leaves no transaction", arguments: StoreKind.withHistory) func refused(_ kind: StoreKind) throws
   {
     let notebook = try Notebook(.notebook, kind)

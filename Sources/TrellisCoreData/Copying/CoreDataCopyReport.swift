@@ -80,6 +80,16 @@ public struct CoreDataCopyProgress: Hashable, Sendable {
   public var fractionCompleted: Double { totalRows == 0 ? 1 : Double(rows) / Double(totalRows) }
 }
 
+extension CoreDataCopyProgress: CustomStringConvertible {
+  /// The number of copied rows and of all rows.
+  public var description: String { "\(rows) of \(totalRows) rows" }
+}
+
+extension CoreDataCopyReport.RowCount: CustomStringConvertible {
+  /// The number and the entity: `12 × Entry`.
+  public var description: String { "\(rows) × \(entity)" }
+}
+
 // MARK: - Collecting
 
 /// Collects what a copy finds, with equal findings of one property as one.

@@ -19,7 +19,12 @@ public struct JSONImportProgress: Hashable, Sendable {
   public let elements: Int
 }
 
-/// What an import has done: what its saves have written. An object is listed once.
+extension JSONImportProgress: CustomStringConvertible {
+  /// The numbers of elements and bytes: `12 elements, 300 of 4000 bytes`.
+  public var description: String { "\(elements) elements, \(bytes)\(totalBytes.map { " of \($0)" } ?? "") bytes" }
+}
+
+/// What an import has done.
 public struct JSONImportReport: Sendable {
   /// The new objects.
   public internal(set) var inserted = ImportedObjects()
@@ -42,6 +47,15 @@ public struct JSONImportReport: Sendable {
     inserted.listOnce(except: [gone])
     updated.listOnce(except: [gone, inserted.sortedRanges])
     unchanged.listOnce(except: [gone, inserted.sortedRanges, updated.sortedRanges])
+  }
+}
+
+extension JSONImportReport: CustomStringConvertible {
+  /// The numbers of objects and failures: `2 inserted, 1 updated, 3 unchanged, 1 rejected`.
+  public var description: String {
+    let failures = [(rejected.count, "rejected"), (unresolved.count, "unresolved")].filter { $0.0 > 0 }
+    let counts = [(inserted.count, "inserted"), (updated.count, "updated"), (unchanged.count, "unchanged")] + failures
+    return counts.map { "\($0) \($1)" }.joined(separator: ", ")
   }
 }
 
@@ -144,6 +158,17 @@ extension ImportedObjects {
       }
       if lower <= run.keys.upperBound { append(lower...run.keys.upperBound, run.entity) }
     }
+  }
+}
+
+extension ImportedObjects: CustomStringConvertible {
+  /// The number of objects for each entity.
+  public var description: String {
+    var counts: [Int: Int] = [:]
+    for run in runs { counts[run.entity, default: 0] += run.keys.count }
+    let parts = counts.sorted { $0.key < $1.key }.map { entity, count in "\(count) × \(names[entity]?(0).entity ?? "")"
+    }
+    return parts.isEmpty ? "no objects" : parts.joined(separator: ", ")
   }
 }
 

@@ -48,3 +48,8 @@ extension PersistentContainer {
     }
   }
 }
+
+extension MigrationProgress: CustomStringConvertible {
+  /// The part of the work in percent.
+  public var description: String { "\(Int((fractionCompleted * 100).rounded())) %" }
+}

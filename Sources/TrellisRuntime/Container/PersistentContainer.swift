@@ -50,7 +50,8 @@ public final class PersistentContainer: Sendable {
   ///
   /// A container that is released is closed automatically; this method is for containers that stay alive, such as a
   /// global variable. Operations that need the store afterwards throw ``StoreError`` with the code `closed`. Loaded
-  /// values stay readable, and unsaved changes are lost. Closing again does nothing. Call this when no work is in
+  /// values and members stay readable, and unsaved changes are lost. A to-many that is not loaded reads as empty, which is
+  /// reported as a `load-failed`. Closing again does nothing. Call this when no work is in
   /// progress, because that work may otherwise throw halfway between two calls.
   public func close() { core.close() }
 
@@ -240,4 +241,28 @@ extension QueryLog {
       FileHandle.standardError.write(Data("Trellis: \(entry)\n".utf8))
     }
   }
+}
+
+// MARK: - Description
+
+extension PersistentContainer: CustomStringConvertible {
+  /// The names of the model and of the store.
+  public var description: String { "container of \(model.description.name) in \(core.store.name)" }
+}
+
+// MARK: - Unavailable
+
+/// Spellings of other frameworks. None is ever called: each message names the spelling here.
+extension PersistentContainer {
+  @available(*, unavailable, renamed: "mainContext")
+  @MainActor public var viewContext: ManagedObjectContext { mainContext }
+
+  @available(*, unavailable, renamed: "newContext()")
+  public func newBackgroundContext() -> ManagedObjectContext { newContext() }
+
+  @available(*, unavailable, message: "write try await container.perform { context in … }")
+  public func performBackgroundTask(_ body: @escaping (ManagedObjectContext) -> Void) {}
+
+  @available(*, unavailable, message: "PersistentContainer(model:store:) opens the store")
+  public func loadPersistentStores(completionHandler: (Any, (any Error)?) -> Void) {}
 }

@@ -100,7 +100,8 @@ extension ManagedObjectContext {
   /// The number of objects in memory.
   public var registeredCount: Int { graph.map.count }
 
-  /// Returns the object with an identifier if it is in memory. The store is not accessed.
+  /// Returns the object with an identifier if it is in memory. The store is not accessed, so an object that another
+  /// context has deleted is returned until this context merges that save.
   public func registeredObject<Object: ManagedObject>(with id: ObjectID<Object>) -> Object? {
     graph.map[id.key].flatMap { $0.phase == .deleted ? nil : $0 as? Object }
   }
@@ -409,5 +410,21 @@ extension ManagedObjectContext {
   public var isObserving: Bool {
     get { graph.isObserving }
     set { graph.isObserving = newValue }
+  }
+}
+
+// MARK: - Description
+
+extension ManagedObjectContext: CustomStringConvertible {
+  /// The numbers of objects in memory and of unsaved changes: `context of Diary: 12 objects, 2 inserted, 1 deleted`.
+  ///
+  /// - Complexity: linear in the number of objects that were written to.
+  public var description: String {
+    let changes = [
+      (insertedObjects.count, "inserted"), (updatedObjects.count, "updated"), (deletedObjects.count, "deleted"),
+    ]
+    let parts = [(registeredCount, "objects")] + changes.filter { $0.0 > 0 }
+    return "context of \(graph.runtime.model.description.name): "
+      + parts.map { "\($0) \($1)" }.joined(separator: ", ")
   }
 }

@@ -90,6 +90,25 @@ public struct HistoryTransaction: Sendable {
   }
 }
 
+extension HistoryTransaction: CustomStringConvertible {
+  /// The number, time and author of the transaction, and the numbers of its changes:
+  /// `transaction 12 at 2026-01-31 09:30:00 +0000 by sync: 2 inserted, 1 updated`.
+  public var description: String {
+    var counts = [0, 0, 0]
+    for row in changedRows {
+      switch row.kind {
+      case .inserted: counts[0] += 1
+      case .deleted, .kept: counts[2] += 1
+      default: counts[1] += 1
+      }
+    }
+    let parts = zip(counts, ["inserted", "updated", "deleted"]).filter { $0.0 > 0 }.map { "\($0) \($1)" }
+    let changes = parts + (isComplete ? [] : ["further changes are not listed"])
+    return "transaction \(token.transaction) at \(date)\(author.map { " by \($0)" } ?? ""): "
+      + (changes.isEmpty ? "no changes" : changes.joined(separator: ", "))
+  }
+}
+
 /// The change of an object.
 public enum HistoryChange<ID: Hashable & Sendable>: Sendable {
   /// The object was inserted.
@@ -145,6 +164,13 @@ public struct Tombstone: Sendable {
     reader.show(key: 0, version: 0, entity: 0, values: [value])
     let found = Value.read(reader, 0)
     return reader.problem == nil ? found : nil
+  }
+}
+
+extension Tombstone: CustomStringConvertible {
+  /// The names of the kept attributes, without their values.
+  public var description: String {
+    attributes.isEmpty ? "tombstone" : "tombstone with \(attributes.joined(separator: ", "))"
   }
 }
 

@@ -14,6 +14,14 @@ public struct ObjectVersion<Values: Sendable>: Sendable {
   public var date: Date? { token.map { Date(timeIntervalSince1970: Double($0.position.time) / 1_000_000) } }
 }
 
+extension ObjectVersion: CustomStringConvertible {
+  /// The transaction and its author, and whether the object was deleted, without the values.
+  public var description: String {
+    let moment = token.map { "version of transaction \($0.transaction)" } ?? "version of before the history"
+    return moment + (author.map { " by \($0)" } ?? "") + (values == nil ? ": deleted" : "")
+  }
+}
+
 /// Makes versions of the former rows of an object.
 struct VersionReading<Values: Sendable> {
   private var rows: [(until: Int64?, values: Values?)] = []

@@ -272,12 +272,34 @@ public enum LiveStep<Object: ManagedObject>: Hashable, Sendable {
   case update(ObjectID<Object>, at: Int)
 }
 
+extension LiveStep: CustomStringConvertible {
+  /// The step in words: `insert Book#3 at 5`.
+  public var description: String {
+    switch self {
+    case .delete(let id, let place): "delete \(id) at \(place)"
+    case .insert(let id, let place): "insert \(id) at \(place)"
+    case .move(let id, let place, let destination): "move \(id) from \(place) to \(destination)"
+    case .update(let id, let place): "update \(id) at \(place)"
+    }
+  }
+}
+
 /// A step of a change of the sections of live results.
 public enum LiveSectionStep: Hashable, Sendable {
   /// A section has no objects any more and was removed.
   case delete(at: Int)
   /// A section was added.
   case insert(at: Int)
+}
+
+extension LiveSectionStep: CustomStringConvertible {
+  /// The step in words: `insert section at 2`.
+  public var description: String {
+    switch self {
+    case .delete(let place): "delete section at \(place)"
+    case .insert(let place): "insert section at \(place)"
+    }
+  }
 }
 
 /// The change of live results since their observer received the last one: steps that turn the old list into the new one
@@ -287,6 +309,28 @@ public struct LiveChange<Object: ManagedObject>: Hashable, Sendable {
   public let steps: [LiveStep<Object>]
   /// The steps that change the list of sections; empty for results without sections.
   public let sections: [LiveSectionStep]
+}
+
+extension LiveChange: CustomStringConvertible {
+  /// The steps, in order.
+  public var description: String {
+    (sections.map(\.description) + steps.map(\.description)).joined(separator: ", ")
+  }
+}
+
+extension LiveResults: CustomStringConvertible {
+  /// The number of the results, and their class.
+  public var description: String { "live results: \(count) \(Columns.Object.self)" }
+}
+
+extension LiveSections: CustomStringConvertible {
+  /// The number of the results, and their class.
+  public var description: String { "\(results), in sections" }
+}
+
+extension LiveSection: CustomStringConvertible {
+  /// The value of the section, and the number of its objects.
+  public var description: String { "\(value): \(count) \(Columns.Object.self)" }
 }
 
 extension Array {

@@ -442,3 +442,8 @@ extension AnyObjectID: PredicateArgument {
   /// The key as a format argument.
   @_spi(Generated) public var formatArgument: FormatArgument { .value(.integer(key), .object(nil)) }
 }
+
+extension PredicateFormat: CustomStringConvertible {
+  /// The text, with `%@` in place of each interpolation.
+  public var description: String { text }
+}

@@ -21,6 +21,13 @@ public struct DiscardedChange: Hashable, Sendable {
   public let failures: [ValidationFailure]
 }
 
+extension DiscardedChange: CustomStringConvertible {
+  /// The kind, the object and the broken rules: `update of Book#3: …`.
+  public var description: String {
+    "\(kind) of \(object): \(failures.map(\.description).joined(separator: " "))"
+  }
+}
+
 extension ObjectGraph {
   /// Saves, and discards the changes of objects that break rules until the save succeeds. Only the save itself knows
   /// every rule: a check beforehand would be a second mechanism that has to agree with the first, and would be outdated

@@ -293,3 +293,12 @@ struct UndoStep {
     return left
   }
 }
+
+// MARK: - Description
+
+extension UndoHistory: CustomStringConvertible {
+  /// The numbers of steps, or that the history is off.
+  public var description: String {
+    isEnabled ? "undo history: \(done.count) to undo, \(undone.count) to redo" : "undo history: off"
+  }
+}

@@ -218,3 +218,8 @@ package final class ExternalWriter {
     if problem != nil { problem = nil }
   }
 }
+
+extension ExternalData: CustomStringConvertible {
+  /// The number of bytes; the file is not read.
+  public var description: String { "\(count) bytes" }
+}

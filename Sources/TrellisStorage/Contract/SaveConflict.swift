@@ -53,13 +53,18 @@ public struct SaveConflict: Error, Sendable, CustomStringConvertible {
   public init(rows: [Row]) { self.rows = rows }
 
   public var description: String {
-    let named = rows.prefix(10).map { "\($0.entityName ?? "entity \($0.entity)")#\($0.key)" }.joined(separator: ", ")
+    let named = rows.prefix(10).map(\.description).joined(separator: ", ")
     let more = rows.count > 10 ? " and \(rows.count - 10) more" : ""
     let (were, since, them) =
       rows.count == 1 ? ("was", "it was read", "it") : ("were", "they were read", "them")
     return "\(named)\(more) \(were) changed or deleted by another writer since \(since), so nothing was saved; "
       + "refresh \(them) and save again, or roll back. [save-conflict]"
   }
+}
+
+extension SaveConflict.Row: CustomStringConvertible {
+  /// The entity and the key: `Book#12`.
+  public var description: String { "\(entityName ?? "entity \(entity)")#\(key)" }
 }
 
 // MARK: - Store finding

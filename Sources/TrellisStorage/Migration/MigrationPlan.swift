@@ -152,6 +152,11 @@ extension MigrationPlan: CustomStringConvertible {
   }
 }
 
+extension MigrationPlan.Step: CustomStringConvertible {
+  /// The risk, the subject and the change: `rewrites Entry.title is now optional`.
+  public var description: String { "\(risk.word) \(subject) \(text)\(countText)" }
+}
+
 extension MigrationPlan.Risk {
   /// The risk in one word of at most eight letters.
   fileprivate var word: String {

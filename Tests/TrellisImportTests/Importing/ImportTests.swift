@@ -84,6 +84,21 @@ import TrellisTestSupport
       try shelf.context.first(Publisher.where { $0.slug == "sun" })?.imprints.map(\.slug).sorted() == ["beam", "ray"])
   }
 
+  @Test("a report, its objects and the progress print their numbers")
+  func descriptions() throws {
+    let shelf = try Shelf()
+    try shelf.context.importJSON(Publisher.self, from: Data(#"{"slug": "sun"}"#.utf8))
+    let report = try shelf.context.importJSON(
+      Publisher.self, from: Data(#"[{"slug": "sun"}, {"slug": "moon"}, {"slug": 3}, []]"#.utf8))
+    #expect(
+      "\(report)"
+        == "1 inserted, 0 updated, 1 unchanged, \(report.rejected.count) rejected" && !report.rejected.isEmpty)
+    #expect("\(report.inserted)" == "1 × Publisher" && "\(report.updated)" == "no objects")
+    var last = ""
+    try shelf.context.importJSON(Publisher.self, from: Data(#"[{"slug": "sun"}]"#.utf8)) { last = "\($0)" }
+    #expect(last == "1 elements, 17 of 17 bytes")
+  }
+
   @Test("a nested object without a key is the one that its owner has")
   func keyless() throws {
     let shelf = try Shelf()
