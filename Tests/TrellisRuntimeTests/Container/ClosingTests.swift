@@ -45,6 +45,26 @@ final class StoreFile {
     expectClosed { _ = try container.newContext().fetch(Node.all) }
   }
 
+  @Test("loaded members stay readable after the store is closed, unloaded ones are reported and read as none")
+  func members() throws {
+    let problems = ReportedErrors()
+    let container = try PersistentContainer(model: .shapes, store: .memory) { problems.add($0) }
+    let context = container.newContext()
+    let parent = Node(in: context)
+    parent.children = [Node(in: context, name: "a"), Node(in: context, name: "b")]
+    try context.save()
+    let other = container.newContext()
+    let (loaded, unloaded) = (container.newContext(), other)
+    let first = try #require(try loaded.object(with: parent.objectID))
+    #expect(first.children.map(\.name) == ["a", "b"])
+    let second = try #require(try unloaded.object(with: parent.objectID))
+    let live = try loaded.live(Node.all)
+    #expect(live.count == 3)
+    container.close()
+    #expect(first.children.map(\.name) == ["a", "b"] && live.count == 3 && problems.messages == [])
+    #expect(second.children.isEmpty && problems.messages.count == 1)
+  }
+
   @Test("new objects of a closed container are reported and never saved", arguments: Kind.allCases)
   func insertingLater(_ kind: Kind) throws {
     let file = try StoreFile()

@@ -25,6 +25,19 @@ import TrellisTestSupport
     #expect(node.objectID == id && context.registeredObject(with: id) === node)
   }
 
+  @Test("an object that another context has deleted is registered until this context merges that save")
+  func registeredAfterDelete() throws {
+    let container = try makeContainer()
+    let (context, other) = (container.newContext(), container.newContext())
+    let node = Node(in: context, name: "a")
+    try context.save()
+    try other.delete(#require(try other.object(with: node.objectID)))
+    try other.save()
+    #expect(context.registeredObject(with: node.objectID) === node)
+    context.mergeChanges()
+    #expect(context.registeredObject(with: node.objectID) == nil && node.isDeleted && node.name == "a")
+  }
+
   @Test("changes are told by property, and a value set back is none")
   func changes() throws {
     let context = try makeContext()
