@@ -89,8 +89,8 @@ struct WriterCheck {
   ) throws -> Bool {
     if shape.isToMany || inverse.isToMany { return false }
     let mine = try level(number, shape)
-    // Of a couple that lies in both rows, one may be edited and the other one be as others have written it.
-    if shape.index == inverse.index { return try mine != level(partner, shape) }
+    // A couple lies in both rows, which a merge makes agree.
+    if shape.index == inverse.index { return false }
     if try level(partner, inverse) < mine { return true }
     // A child is told of one of several takers in its parent.
     if let parent = try writer.parent?.picture(), let place = touched.firstIndex(where: { $0.index == shape.index }),
