@@ -160,11 +160,3 @@ extension ServerType {
   /// The name in the server's catalog.
   fileprivate var catalogName: String { self == .timestamp ? "timestamp with time zone" : name }
 }
-
-extension SQLNames {
-  /// The name of a column as the server keeps it, not quoted.
-  func plain(_ column: String) -> String {
-    let quoted = self.column(column)
-    return String(quoted.dropFirst().dropLast()).replacing("\"\"", with: "\"")
-  }
-}

@@ -20,4 +20,10 @@ extension SQLNames {
   var keys: String { table("_keys") }
   /// The table with the last save of each connection.
   var saves: String { table("_saves") }
+
+  /// The name of a column as the server keeps it, not quoted.
+  func plain(_ column: String) -> String {
+    let quoted = self.column(column)
+    return String(quoted.dropFirst().dropLast()).replacing("\"\"", with: "\"")
+  }
 }

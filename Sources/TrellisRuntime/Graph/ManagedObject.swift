@@ -448,6 +448,12 @@ final class ContextObservation {
 }
 
 extension ObjectGraph {
+  /// Makes the store be checked for the saves of other processes and containers while the watch is held, for observers
+  /// that do not wait in a task.
+  ///
+  /// - Returns: nil if the context merges only when it is used.
+  func watchForObservers() -> ExternalChangeWatch? { followsSaves ? core.externalChanges.watch() : nil }
+
   /// Whether the objects of the graph support Swift's Observation.
   var isObserving: Bool {
     get { observation != nil }

@@ -23,12 +23,6 @@ extension ObjectGraph {
     for child in childGraphs { child.mergeInboxes() }
   }
 
-  /// Makes the store be checked for the saves of other processes and containers while the watch is held, for observers
-  /// that do not wait in a task.
-  ///
-  /// - Returns: nil if the context merges only when it is used.
-  func watchForObservers() -> ExternalChangeWatch? { followsSaves ? core.externalChanges.watch() : nil }
-
   /// Invalidates what a save has made stale. Nothing is read.
   private func merge(_ notice: SaveNotice) {
     if notice.isUnknown { return forgetEverything() }
