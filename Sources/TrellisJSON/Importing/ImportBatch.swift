@@ -105,7 +105,7 @@ final class ImportBatch {
       // No record can tell which object it is.
       if !map.canBeNamed(type(of: stray.object)._entity) {
         lost.forget(stray.object._key)
-        if try stray.object.isOrphan(of: stray.link.relationship, in: context) {
+        if try stray.object.isOrphan(of: stray.link.relationship, in: context, map) {
           try context.delete(stray.object)
           deleted.append(stray.object)
         }

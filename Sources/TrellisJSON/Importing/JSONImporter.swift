@@ -43,7 +43,7 @@ final class JSONImporter {
   private var open: [ImportRecord] = []
   private var openRoots: Set<ObjectIdentifier> = []
   private let openLinks = OpenLinks()
-  private let lost = LostObjects()
+  private let lost: LostObjects
   /// The keys of objects that were deleted, because they have no owner any more.
   private var deletedKeys: [Int64] = []
   /// The objects of batches that are not saved yet.
@@ -72,6 +72,7 @@ final class JSONImporter {
     } catch {
       throw JSONImportError(message: error.message, failures: [])
     }
+    lost = LostObjects(map)
     writer = ObjectWriter(context)
     window = ImportWindow(file: file)
     cutter = ElementCutter(try Self.path(path, layout))

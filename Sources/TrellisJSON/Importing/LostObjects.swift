@@ -14,7 +14,10 @@ final class LostObjects {
     var keeper: Int64 = 0
   }
 
+  private let map: JSONMap
   private var losses: [Int64: Loss] = [:]
+
+  init(_ map: JSONMap) { self.map = map }
 
   var isEmpty: Bool { losses.isEmpty }
 
@@ -44,7 +47,7 @@ final class LostObjects {
       let objects = try context.objects(keys, entity: entity)
       for key in keys {
         guard let object = objects[key], let loss = losses[key], !object.isDeleted,
-          try object.isOrphan(of: loss.relationship, keptBy: loss.keeper, in: context)
+          try object.isOrphan(of: loss.relationship, keptBy: loss.keeper, in: context, map)
         else { continue }
         try context.delete(object)
         deleted.append(object)
@@ -57,11 +60,12 @@ final class LostObjects {
 
 extension ManagedObject {
   /// Whether an object that was removed from a relationship has no owner: neither in this relationship nor in another one
-  /// that takes the object along when an owner is deleted. An object that lacks an owner that it requires has none.
+  /// that takes the object along when an owner is deleted. An object that lacks an owner that it requires has none, and a
+  /// partner in the key of the mapping identifies the object and does not own it.
   ///
   /// - Parameter keeper: The key of an owner that counts as none; 0 for none.
   final func isOrphan(
-    of relationship: Relationship, keptBy keeper: Int64 = 0, in context: ManagedObjectContext
+    of relationship: Relationship, keptBy keeper: Int64 = 0, in context: ManagedObjectContext, _ map: JSONMap
   ) throws -> Bool {
     let model = context.model
     let inverse = model.inverse(of: relationship)
@@ -69,9 +73,12 @@ extension ManagedObject {
       let owner = try inverse.isColumn ? presentKey(inverse.index) : partner(of: inverse.index)?._key ?? 0
       if owner == keeper || owner == 0 { return true }
     }
-    for case let other? in model.entities[type(of: self)._entity].properties.map(\.relationship) {
+    let entity = type(of: self)._entity
+    let key = map.entities[entity]?.key?.properties ?? []
+    for case let other? in model.entities[entity].properties.map(\.relationship) {
       let isOwner =
-        other === inverse || !other.isTransient && model.inverse(of: other)?.deleteRule == .cascade
+        other === inverse
+        || !other.isTransient && model.inverse(of: other)?.deleteRule == .cascade && !key.contains(other.index)
       if try isOwner && !isEmpty(other) { return false }
     }
     return try inverse != nil || context.count(of: relationship.owners(of: _key)) == 0

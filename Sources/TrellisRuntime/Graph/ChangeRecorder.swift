@@ -32,9 +32,9 @@ final class ChangeRecorder {
 
   func recordMember(
     _ key: Int64, isComing: Bool, list: MemberList, owner: ManagedObject?, _ ownerKey: Int64,
-    _ relationship: Relationship, saves: Int
+    _ relationship: Relationship, at moment: GraphMoment
   ) {
-    let trace = list.trace(of: key, isComing: isComing, saves: saves)
+    let trace = list.trace(of: key, isComing: isComing, at: moment)
     changes.append(
       .member(RecordedMember(owner: owner, ownerKey: ownerKey, relationship: relationship, trace: trace)))
   }
@@ -71,7 +71,7 @@ extension ObjectGraph {
     _ relationship: Relationship
   ) {
     recorder?.recordMember(
-      key, isComing: isComing, list: list, owner: owner, ownerKey, relationship, saves: saveCount)
+      key, isComing: isComing, list: list, owner: owner, ownerKey, relationship, at: moment)
   }
 
   /// Loads both ends of a link before a change: ordered lists, because their order can only be restored if it is known,
@@ -275,19 +275,29 @@ struct RecordedOrder {
   let stored: ContiguousArray<Int64>
   /// The members that had other positions than in the store before the change; nil if they are not known.
   let moved: Set<Int64>?
-  /// The number of saves of the context at that time.
-  let saves: Int
+  let moment: GraphMoment
+}
+
+/// What tells whether the store, and what a context has read of it, may differ from what it was at a change.
+struct GraphMoment: Equatable {
+  /// The number of saves of the context.
+  var saves = 0
+  /// The number of saves of others that the context has merged.
+  var merges = 0
 }
 
 extension MemberList {
-  /// The order that reverts a change of the order, with the members that the list has by now. Members that were where
-  /// the store had them are where the store has them now; the others follow the members that they followed.
+  /// The order that reverts a change of the order, with the members that the list has by now. After a merge, members that
+  /// were where the store had them are where the store has them now, and the others follow the members that they followed.
   ///
-  /// - Parameter saves: The number of saves of the context.
   /// - Returns: the order, and the members that have other positions in it than in the store; nil if they are not known.
-  func order(before change: RecordedOrder, saves: Int) -> (keys: [Int64], moved: Set<Int64>?) {
+  func order(before change: RecordedOrder, at moment: GraphMoment) -> (keys: [Int64], moved: Set<Int64>?) {
     let former = ContiguousArray(change.former.filter(contains))
-    guard change.saves == saves else {
+    if change.moment.merges == moment.merges {
+      let known = Set(former)
+      return (former + keys.filter { !known.contains($0) }, nil)
+    }
+    guard change.moment.saves == moment.saves else {
       let moved = MemberOrder.moved(in: change.former, since: change.changed)
       return (Array(MemberOrder.merged(moved.intersection(former), as: former, into: keys)), nil)
     }
@@ -332,8 +342,7 @@ struct MemberTrace {
   let wasAtStoredPlace: Bool
   /// Whether the key was a member in the store, as far as the list knew.
   let wasStored: Bool
-  /// The number of saves of the context at that time.
-  let saves: Int
+  let moment: GraphMoment
   /// Whether the list had noted the key as removed.
   let wasRemoved: Bool
   /// Whether the list had noted the key as a member that keeps its position if the store has it.
@@ -351,13 +360,13 @@ extension MemberTrace {
   init(ofDeleted key: Int64, in order: ContiguousArray<Int64>) {
     self.init(
       key: key, isComing: false, wasLoaded: true, wasMember: true, place: nil, behind: 0, before: [],
-      wasAtStoredPlace: false, wasStored: true, saves: -1, wasRemoved: false, wasUnmoved: false, order: order)
+      wasAtStoredPlace: false, wasStored: true, moment: GraphMoment(saves: -1), wasRemoved: false, wasUnmoved: false,
+      order: order)
   }
 }
 
 extension MemberList {
-  /// - Parameter saves: The number of saves of the context.
-  func trace(of key: Int64, isComing: Bool, saves: Int) -> MemberTrace {
+  func trace(of key: Int64, isComing: Bool, at moment: GraphMoment) -> MemberTrace {
     let place = place(of: key)
     let wasRemoved = removed.contains(key)
     // What is removed from a list that is not loaded, and that has not noted it, is a member in the store.
@@ -368,16 +377,18 @@ extension MemberList {
       key: key, isComing: isComing, wasLoaded: isLoaded, wasMember: place != nil || isInferred, place: place,
       behind: place.map { keys.count - 1 - $0 } ?? 0, before: anchors ?? [],
       wasAtStoredPlace: isOrdered && place != nil && isStored && isAtStoredPlace(key),
-      wasStored: isStored || isInferred, saves: saves, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key),
+      wasStored: isStored || isInferred, moment: moment, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key),
       order: keptOrder(with: key))
   }
 
   /// The position of a key before a change. Keys that the list had noted as added before it was loaded are at its end
   /// since.
-  private func formerPlace(_ trace: MemberTrace) -> Int? {
+  private func formerPlace(_ trace: MemberTrace, _ moment: GraphMoment) -> Int? {
     if let order = trace.order { return place(of: trace.key, as: order) }
     guard let place = trace.place else { return committedPlace(of: trace.key) }
     if trace.wasLoaded || !isLoaded {
+      // Others have not changed the list, so that the steps after this one are undone exactly.
+      if trace.moment.merges == moment.merges { return place }
       if let anchored = self.place(of: trace.key, behind: trace.before.reversed()) { return anchored }
       // Without any of the members that were before it, it is the first.
       return isOrdered && trace.before.count < MemberTrace.mostAnchors ? 0 : place
@@ -387,9 +398,8 @@ extension MemberList {
 
   /// Restores the state of a key before a change.
   ///
-  /// - Parameter saves: The number of saves of the context.
-  func revert(_ trace: MemberTrace, saves: Int) {
-    if trace.wasStored && !trace.isComing && trace.saves == saves {
+  func revert(_ trace: MemberTrace, at moment: GraphMoment) {
+    if trace.wasStored && !trace.isComing && trace.moment.saves == moment.saves {
       if isTakenOutByOthers(trace.key) { return }
       // The store tells whether the member is still one.
       if !isLoaded && removed.contains(trace.key) { return forgetRemoved([trace.key]) }
@@ -400,10 +410,10 @@ extension MemberList {
       restoreNote(trace)
     } else if trace.isComing && trace.wasMember && !contains(trace.key) {
       // A move of a member that another context has removed since.
-    } else if trace.wasMember && trace.order == nil && (trace.place == nil || isBackInStore(trace, saves)) {
+    } else if trace.wasMember && trace.order == nil && (trace.place == nil || isBackInStore(trace, moment)) {
       putBack(trace.key)
     } else if trace.wasMember {
-      insert(trace.key, at: formerPlace(trace))
+      insert(trace.key, at: formerPlace(trace, moment))
     } else {
       remove(trace.key)
     }
@@ -411,9 +421,10 @@ extension MemberList {
 }
 
 extension MemberList {
-  /// Whether a member was where the store had it, and the store tells where that is now.
-  private func isBackInStore(_ trace: MemberTrace, _ saves: Int) -> Bool {
-    trace.wasAtStoredPlace && trace.saves == saves && inserted != nil && hasRead(trace.key)
+  /// Whether a member was where the store had it, and the store tells where that is now, after a merge.
+  private func isBackInStore(_ trace: MemberTrace, _ moment: GraphMoment) -> Bool {
+    trace.wasAtStoredPlace && trace.moment.saves == moment.saves && trace.moment.merges != moment.merges
+      && inserted != nil && hasRead(trace.key)
   }
 
   /// Whether a member of the store was removed in this context and is no longer a member in the store.
@@ -432,7 +443,7 @@ extension ObjectGraph {
     _ relationship: Relationship
   ) {
     recordMember(trace.key, isComing: !trace.isComing, list: list, owner: owner, ownerKey, relationship)
-    list.revert(trace, saves: saveCount)
+    list.revert(trace, at: moment)
     if let owner { noteListChanged(owner) }
   }
 }

@@ -43,8 +43,8 @@ package final class ObjectGraph {
   @exclusivity(unchecked) var lastClass: ObjectIdentifier?
   /// The relationships in join tables that the context has ever had a list of.
   @exclusivity(unchecked) var listed: Set<RelationshipNumber> = []
-  /// The number of saves of the context.
-  @exclusivity(unchecked) var saveCount = 0
+  /// How often the context has saved and merged.
+  @exclusivity(unchecked) var moment = GraphMoment()
   /// Changes by other contexts to objects that are changed here.
   @exclusivity(unchecked) var backlog = MergeBacklog()
   /// Whether to-many relationships may have been reordered before their members in the store were loaded.

@@ -155,7 +155,7 @@ extension ObjectGraph {
   /// The link of one end in its present state.
   func link(_ owner: ManagedObject, _ relationship: Relationship, _ victim: Int64) -> DeletedClosure.Link {
     let trace =
-      relationship.isToMany ? list(of: owner, relationship).trace(of: victim, isComing: false, saves: saveCount) : nil
+      relationship.isToMany ? list(of: owner, relationship).trace(of: victim, isComing: false, at: moment) : nil
     return DeletedClosure.Link(owner: owner, relationship: relationship, victim: victim, trace: trace)
   }
 }

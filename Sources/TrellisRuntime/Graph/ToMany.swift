@@ -383,7 +383,7 @@ extension ObjectGraph {
       .order(
         RecordedOrder(
           owner: owner, relationship: relationship, former: list.keys, changed: order,
-          stored: list.committed ?? list.keys, moved: list.inserted, saves: saveCount)))
+          stored: list.committed ?? list.keys, moved: list.inserted, moment: moment)))
     list.reorder(order, moving: moved)
     noteListChanged(owner)
   }

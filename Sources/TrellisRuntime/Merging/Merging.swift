@@ -25,6 +25,7 @@ extension ObjectGraph {
 
   /// Invalidates what a save has made stale. Nothing is read.
   private func merge(_ notice: SaveNotice) {
+    moment.merges += 1
     if notice.isUnknown { return forgetEverything() }
     for row in notice.updated {
       guard let object = map[row.key] else { continue }

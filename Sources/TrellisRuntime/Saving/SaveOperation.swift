@@ -164,7 +164,7 @@ struct SaveOperation {
   /// Marks everything in the plan as saved: the written rows become the committed ones, and nothing is pending any
   /// more.
   private func finish(_ plan: SavePlan) {
-    graph.saveCount += 1
+    graph.moment.saves += 1
     graph.recorder?.addInserts(of: graph)
     for object in plan.inserted {
       object.state.didInsert()

@@ -147,7 +147,7 @@ private struct ChangeReverter {
 
   private func reorder(_ order: RecordedOrder) throws {
     let present = try list(of: order.owner, order.relationship)
-    let former = present.order(before: order, saves: graph.saveCount)
+    let former = present.order(before: order, at: graph.moment)
     graph.arrange(order.owner, order.relationship, former.keys, moving: former.moved)
   }
 
