@@ -52,9 +52,11 @@ import TrellisTestSupport
   @Test("decimals are exact to 38 digits, and compared as numbers", arguments: StoreKind.inPlace)
   func decimals(kind: StoreKind) throws {
     let exact = try Self.decimals.map { try #require(Decimal(string: $0)) }
+    // `Decimal.greatestFiniteMagnitude` has 39 digits.
+    let greatest = Decimal(sign: .plus, exponent: 127, significand: try #require(exact.last))
     let wide = [
-      -Decimal.greatestFiniteMagnitude, Decimal(sign: .plus, exponent: -127, significand: 1),
-      Decimal(sign: .plus, exponent: 127, significand: 1), Decimal.greatestFiniteMagnitude,
+      -greatest, Decimal(sign: .plus, exponent: -127, significand: 1),
+      Decimal(sign: .plus, exponent: 127, significand: 1), greatest,
     ]
     let back = try roundTrip(kind, \.amount, exact + wide)
     #expect(back == exact + wide)
