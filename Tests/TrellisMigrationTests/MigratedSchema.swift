@@ -24,7 +24,7 @@ final class MigratedSchema: MigratedStore {
   }
 
   private func configuration(_ schema: String, _ migration: MigrationPolicy) -> StoreConfiguration {
-    .postgres(TestServer.url, schema: schema, connections: 1, migration: migration)
+    .postgres(TestServer.url, schema: schema, connections: 1, timeout: 300, migration: migration)
   }
 
   /// The backups of a server are not the store's business.
@@ -35,7 +35,7 @@ final class MigratedSchema: MigratedStore {
 
   override func open(_ model: Model, migration: MigrationPolicy = .automatic) throws -> any Store {
     var options = PostgresOptions(
-      connectionString: TestServer.url, schema: schema, connections: 1, migration: migration)
+      connectionString: TestServer.url, schema: schema, connections: 1, timeout: 300, migration: migration)
     options.writesAllTables = writesAllTables
     return try PostgresOpening(model, options).open(nil)
   }

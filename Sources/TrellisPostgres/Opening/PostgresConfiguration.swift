@@ -38,7 +38,7 @@ extension StoreConfiguration {
   ///   another program, `dataLoss` or `unanswered` if the model does not say what becomes of the stored data,
   ///   `newerModel` if the store has a newer version of the model.
   public static func postgres(
-    _ connectionString: String, schema: String = "public", connections: Int = 8, timeout: TimeInterval = 10,
+    _ connectionString: String, schema: String = "public", connections: Int = 8, timeout: TimeInterval = 30,
     statementTimeout: TimeInterval? = nil, throughTransactionPool: Bool = false, migration: MigrationPolicy = .automatic
   ) -> StoreConfiguration {
     func limited(_ seconds: TimeInterval) -> TimeInterval { seconds.isNaN ? 0 : max(0, min(seconds, 1_000_000)) }

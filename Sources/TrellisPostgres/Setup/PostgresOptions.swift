@@ -6,7 +6,7 @@ struct PostgresOptions: Sendable {
   var connectionString: String
   var schema: String
   var connections = 8
-  var timeout: TimeInterval = 10
+  var timeout: TimeInterval = 30
   /// The number of seconds that the server may take for a statement. Nil for the timeout.
   var statementTimeout: TimeInterval?
   var usesTransactionPool = false

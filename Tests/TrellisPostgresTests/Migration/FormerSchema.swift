@@ -79,11 +79,11 @@ final class FormerSchema {
   }
 
   func options(_ policy: MigrationPolicy = .automatic) -> PostgresOptions {
-    PostgresOptions(connectionString: TestServer.url, schema: schema, connections: 4, migration: policy)
+    PostgresOptions(connectionString: TestServer.url, schema: schema, connections: 4, timeout: 300, migration: policy)
   }
 
   func configuration(_ policy: MigrationPolicy = .automatic) -> StoreConfiguration {
-    .postgres(TestServer.url, schema: schema, connections: 4, migration: policy)
+    .postgres(TestServer.url, schema: schema, connections: 4, timeout: 300, migration: policy)
   }
 
   func open(_ model: Model, _ policy: MigrationPolicy = .automatic) throws -> any Store {

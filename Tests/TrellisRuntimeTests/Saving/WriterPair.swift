@@ -37,7 +37,7 @@ struct WriterPair {
       switch place {
       case .memory: .memory(named: UUID().uuidString)
       case .sqlite, .oneContainer: .sqlite(at: file.url, durability: .relaxed)
-      case .postgres: .postgres(TestServer.url, schema: TestServer.newSchema(), connections: 2)
+      case .postgres: .postgres(TestServer.url, schema: TestServer.newSchema(), connections: 2, timeout: 300)
       }
     let one = try PersistentContainer(model: .conflicts, store: store) { _ in }
     let other = place == .oneContainer ? one : try PersistentContainer(model: .conflicts, store: store) { _ in }
