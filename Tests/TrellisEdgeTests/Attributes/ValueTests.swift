@@ -163,7 +163,7 @@ import TrellisTestSupport
     #expect(back.text.unicodeScalars.count == 2 && back.words[0].unicodeScalars.count == 2)
   }
 
-  @Test("no data, empty data and 100 MB of it are three things", .timeLimit(.minutes(5)), arguments: StoreKind.inPlace)
+  @Test("no data, empty data and 100 MB of it are three things", .timeLimit(.minutes(60)), arguments: StoreKind.inPlace)
   func data(kind: StoreKind) throws {
     var large = Data(count: 100_000_000)
     for index in stride(from: 0, to: large.count, by: 4093) { large[index] = UInt8(truncatingIfNeeded: index) }
