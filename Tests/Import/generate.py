@@ -17,6 +17,11 @@ from read_json import Model, WIDTHS, canonical_decimal, date_pieces, enum_values
 
 PATTERNS = ["yyyy-MM-dd", "dd.MM.yyyy", "yyyy/MM/dd HH:mm", "yyyy-MM-dd'T'HH:mm:ss.SSSZ", "dd.MM.yyyy 'at' HH:mm:ss Z",
             "yyyyMMddHHmmss", "iso8601", "iso8601", "seconds", "milliseconds"]
+# The relationships to objects that have no documents of their own.
+MOVED = ("pets", "device", "gear")
+OWNED = ("kids", "bits", "detail", *MOVED)
+# Few values, so that objects take them from each other.
+EMAILS = {"email": [None, None, "a@x.test", "b@x.test", "c@x.test", "커피@x.test", "d@x.test"], "realm": [None, 1, 1, 2]}
 NAMES = ["title", "imageURL", "baseExperience", "hp2Max", "isBaby", "flavorTextEntries", "x", "aB", "urlPath", "level",
          "genderRate", "note", "order2", "capturedIn", "fooBarBaz", "q1", "someHTMLText", "zeta"]
 TEXTS = ["", "plain", "naïve café", "cafe\u0301", "caf\u00e9", "커피 window", "quote \" and \\ back", "line\nbreak\ttab", "🦊 fox",
@@ -55,6 +60,9 @@ class Maker:
         self.has_duplicates = self.random.random() < 0.4
         # More elements than a batch of an import has.
         self.is_large = self.random.random() < 0.03
+        # Documents move objects between owners, and take the values of unique keys from each other.
+        self.moves = self.random.random() < 0.4
+        self.conflicts = self.conflicts or self.moves
 
     def chance(self, probability):
         return self.random.random() < probability
@@ -79,6 +87,10 @@ class Maker:
                 self.children(name, "Bit")
             if self.chance(0.3):
                 self.detail(name)
+            if self.moves:
+                self.movable(name)
+        if self.moves and not self.is_large and self.chance(0.6):
+            self.account()
         self.text = json.dumps(self.source, ensure_ascii=False, indent=2)
         self.model = Model(self.text)
         return self.text
@@ -292,6 +304,69 @@ class Maker:
         self.source["entities"][name]["relationships"]["detail"] = {
             "destination": child, "inverse": "owner", "optional": True, "json": self.random.choice([True, "info.detail"])}
 
+    def movable(self, name):
+        """Objects with a key of their own, which documents give to other owners."""
+        random, root = self.random, self.source["entities"][name]
+        pet = f"PetOf{name}"
+        self.keyed_entity(pet)
+        key = self.key_of(pet)
+
+        def words(label):
+            found = {"path": random.choice([label, f"in.{label}"])} if self.chance(0.5) else {}
+            if self.chance(0.2):
+                found["reference"] = key
+                declared = self.source["entities"][pet]["attributes"][key].get("json", {})
+                if isinstance(declared, dict) and "take" in declared:
+                    found["take"] = declared["take"]
+                found.setdefault("path", label)
+            return found
+
+        is_required = self.chance(0.4)
+        members = random.choice(["replace", "replace", "replace", "add"])
+        pets = {"destination": pet, "toMany": True, "inverse": "owner", "json": {**words("pets"), "members": members}}
+        if self.chance(0.5):
+            pets["ordered"] = True
+        if self.chance(0.5):
+            pets["deleteRule"] = "cascade"
+        if is_required and "reference" in pets["json"]:
+            # Only what is nested has an owner from the start.
+            del pets["json"]["reference"]
+            pets["json"].pop("take", None)
+        root["relationships"]["pets"] = pets
+        owner = {"destination": name, "inverse": "pets"}
+        if not is_required:
+            owner["optional"] = True
+        self.source["entities"][pet]["relationships"]["owner"] = owner
+        if self.chance(0.6):
+            root["relationships"]["device"] = {"destination": pet, "inverse": "holder", "optional": True,
+                                               "json": words("device") or True}
+            if self.chance(0.5):
+                root["relationships"]["device"]["deleteRule"] = "cascade"
+            self.source["entities"][pet]["relationships"]["holder"] = {
+                "destination": name, "inverse": "device", "optional": True}
+        if self.chance(0.5):
+            gear = f"GearOf{name}"
+            self.keyed_entity(gear)
+            root["relationships"]["gear"] = {"destination": gear, "inverse": "user", "optional": True, "json": True}
+            if self.chance(0.5):
+                root["relationships"]["gear"]["deleteRule"] = "cascade"
+            user = {"destination": name, "inverse": "gear"}
+            if self.chance(0.4):
+                user["optional"] = True
+            self.source["entities"][gear]["relationships"]["user"] = user
+
+    def account(self):
+        """An entity with a second unique key, by which nothing is found."""
+        self.keyed_entity("Account")
+        entity = self.source["entities"]["Account"]
+        entity["attributes"]["email"] = {"type": "string?", "json": "email"}
+        if self.chance(0.4):
+            entity["attributes"]["realm"] = {"type": "int64?", "json": "realm"}
+            entity["unique"].append(["realm", "email"])
+        else:
+            entity["unique"].append(["email"])
+        self.roots.append("Account")
+
     # ---- The truth
 
     def value(self, attribute, number=None):
@@ -391,7 +466,7 @@ class Maker:
         for name in self.roots:
             # The relationships are those of the root, in every child.
             for relationship in self.model.entities[name].relationships.values():
-                if not relationship.is_mapped or relationship.name in ("kids", "bits", "detail"):
+                if not relationship.is_mapped or relationship.name in OWNED:
                     continue
                 if relationship.inverse and relationship.name.startswith("inverse"):
                     continue
@@ -411,6 +486,16 @@ class Maker:
                     if relationship.to_many:
                         self.random.shuffle(members)
                     thing.links[label] = members
+                for label, relationship in thing.entity.relationships.items():
+                    if label not in MOVED:
+                        continue
+                    if relationship.destination not in self.things:
+                        self.things[relationship.destination] = [
+                            Thing(self.model.entities[relationship.destination])
+                            for _ in range(self.random.randint(1, 6))]
+                        for number, member in enumerate(self.things[relationship.destination]):
+                            self.fill(member, number)
+                    thing.links[label] = []
 
     def link(self, name, relationship):
         if not relationship.inverse or self.model.entities[relationship.destination].relationships[
@@ -465,7 +550,8 @@ class Maker:
         if entity.is_scalar:
             return self.spelled(entity.attributes["value"], thing.values["value"])
         tree = Tree()
-        needs_all = is_full or id(thing) not in self.at_home
+        # What was lost in one document is made again by another one.
+        needs_all = is_full or self.moves or id(thing) not in self.at_home
         if entity.entity_path:
             place = tree
             for name in entity.entity_path[:-1]:
@@ -483,6 +569,8 @@ class Maker:
                 continue
             if self.conflicts and not is_full and not is_key and self.chance(0.5):
                 value = self.value(attribute)
+            if entity.name == "Account" and attribute.name in ("email", "realm"):
+                value = self.random.choice(EMAILS[attribute.name])
             if value is None:
                 if self.chance(0.5):
                     steps = attribute.path
@@ -519,6 +607,9 @@ class Maker:
 
     def put_link(self, tree, relationship, thing, enclosing):
         members = list(thing.links[relationship.name])
+        if relationship.name in MOVED:
+            pool = self.things[relationship.destination]
+            members = self.random.sample(pool, self.random.randint(0, min(len(pool), 3 if relationship.to_many else 1)))
         if self.conflicts and relationship.name in self.free and self.chance(0.4):
             pool = self.things[relationship.destination]
             members = self.random.sample(pool, self.random.randint(0, min(len(pool), 3 if relationship.to_many else 1)))
@@ -548,7 +639,11 @@ class Maker:
     def member(self, member, relationship, enclosing):
         if member.owner is not None:
             return self.record(member, True, enclosing)
-        is_nested = relationship.reference is None and member not in enclosing and len(enclosing) < 4 and self.chance(0.5)
+        if relationship.name == "device" and member.entity.relationships["owner"].is_required:
+            # A new one would have no owner.
+            is_nested = False
+        else:
+            is_nested = relationship.reference is None and member not in enclosing and len(enclosing) < 4 and self.chance(0.5)
         if is_nested:
             return self.record(member, False, enclosing)
         key = relationship.reference or member.entity.key[0]

@@ -492,6 +492,10 @@ class Store:
     def __init__(self, model):
         self.model = model
         self.items = []
+        # What has left the relationship that owns it, in the document that is read.
+        self.lost = []
+        # The number of objects of the last document that were refused.
+        self.refused = 0
 
     # The import of one document, under the policy objectTrump.
 
@@ -513,8 +517,10 @@ class Store:
         records.sort(key=lambda record: order.get(id(record.source), order.get(record.parent and id(record.parent.source))))
         former = set(map(id, self.items))
         self.find(records, former)
+        before = {id(item): dict(item.values) for item in self.items if id(item) in former}
         for record in records:
             record.target.values.update(record.values)
+        self.refuse(records, before)
         for record in records:
             for name, members in record.links.items():
                 relationship = record.entity.relationships[name]
@@ -524,6 +530,60 @@ class Store:
                     continue
                 self.link(record.target, relationship, [
                     partner for partner in found if partner is not None and not partner.is_deleted])
+        for item, relationship in self.lost:
+            if not item.is_deleted and self.is_orphan(item, relationship):
+                self.delete(item)
+        self.lost = []
+
+    def refuse(self, records, before):
+        """Takes back what another object's values of a unique key forbid.
+
+        An object that has had the values before the document keeps them. Of others, the first record's does.
+        """
+        self.refused = 0
+        targets = []
+        for record in records:
+            if not any(record.target is target for target in targets):
+                targets.append(record.target)
+        keys = {name: [key for key in self.model.source["entities"][name].get("unique", []) if isinstance(key, list)]
+                for name in self.model.entities if "email" in self.model.entities[name].attributes}
+        while True:
+            refused = None
+            for name, unique in keys.items():
+                for key in unique:
+                    holders = {}
+                    for item in self.items:
+                        if item.entity.name == name and None not in [item.values[part] for part in key]:
+                            holders.setdefault(tuple(item.values[part] for part in key), []).append(item)
+                    for items in holders.values():
+                        changed = [item for item in items if id(item) not in before or any(
+                            before[id(item)][part] != item.values[part] for part in key)]
+                        if len(items) > 1:
+                            changed.sort(key=targets.index)
+                            refused = changed[-1]
+            if refused is None:
+                return
+            self.refused += 1
+            if id(refused) in before:
+                refused.values = dict(before[id(refused)])
+            else:
+                refused.is_deleted = True
+                self.items.remove(refused)
+
+    def is_orphan(self, item, relationship):
+        """Whether nothing owns an object that has left a relationship: neither in it nor in another one with a cascade or
+        that is required."""
+        inverse = self.inverse(relationship)
+        if inverse.is_required and not item.links[inverse.name]:
+            return True
+        for other in item.entity.relationships.values():
+            back = self.inverse(other)
+            is_owner = other is inverse or (
+                other.name not in item.entity.key and (
+                    other.is_required or back is not None and back.delete_rule == "cascade"))
+            if is_owner and item.links[other.name]:
+                return False
+        return True
 
     def find(self, records, former):
         index = {}
@@ -653,11 +713,15 @@ class Store:
             self.join(item, relationship, partner)
         item.links[relationship.name].sort(key=wanted.index)
         inverse = self.inverse(relationship)
-        # Those that belong to the object alone are deleted.
+        # Those that belong to the object alone are deleted at the end, if no other one has them then.
         if inverse is not None and not inverse.to_many and (
                 relationship.delete_rule == "cascade" or inverse.is_required):
             for partner in gone:
-                self.delete(partner)
+                # Without a key nothing can refer to it.
+                if partner.entity.key:
+                    self.lost.append((partner, relationship))
+                else:
+                    self.delete(partner)
 
     def delete(self, item):
         if item.is_deleted:

@@ -99,12 +99,12 @@ final class ImportBatch {
     for stray in strays where !stray.object.isDeleted {
       guard let inverse = stray.link.owner else { continue }
       guard try stray.object.isEmpty(inverse) else {
-        lost.forget(stray.object._key)
+        lost.forget(stray.object._key, in: stray.link.relationship)
         continue
       }
       // No record can tell which object it is.
       if !map.canBeNamed(type(of: stray.object)._entity) {
-        lost.forget(stray.object._key)
+        lost.forget(stray.object._key, in: stray.link.relationship)
         if try stray.object.isOrphan(of: stray.link.relationship, in: context, map) {
           try context.delete(stray.object)
           deleted.append(stray.object)
@@ -113,7 +113,7 @@ final class ImportBatch {
       }
       guard isSavedEarly, inverse.isRequired, let owner = stray.owner.object, owner.isWritable else { continue }
       try owner.add(stray.object, to: stray.link.relationship.index)
-      lost.keep(stray.object, with: owner)
+      lost.keep(stray.object, in: stray.link.relationship, with: owner)
       stray.owner.hasStrays = true
     }
   }
@@ -521,8 +521,8 @@ final class ImportBatch {
   ) throws {
     let property = map.relationship.index
     if let partner, !lost.isEmpty {
-      lost.forget(partner._key)
-      lost.forget(object._key)
+      lost.forget(partner._key, in: map.relationship)
+      if let inverse = self.map.model.inverse(of: map.relationship) { lost.forget(object._key, in: inverse) }
     }
     if map.relationship.isColumn, object.presentKey(property) == partner?._key ?? 0 { return }
     let present = try object.partner(of: property)
@@ -619,7 +619,7 @@ final class ImportBatch {
     let wanted = members.filter { member in
       (!reluctant.contains(member._key) || known.contains(member._key)) && seen.insert(member._key).inserted
     }
-    if !lost.isEmpty { for member in wanted { lost.forget(member._key) } }
+    if !lost.isEmpty { for member in wanted { lost.forget(member._key, in: map.relationship) } }
     let adds = map.members == .add || policy == .storeTrump && !target.isNew
     if map.members == .keep, !present.isEmpty { return }
     if adds {

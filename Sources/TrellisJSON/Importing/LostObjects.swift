@@ -8,14 +8,15 @@ import TrellisStorage
 /// the end of the import only. Until then the object stays in the store.
 final class LostObjects {
   private struct Loss {
-    /// The relationship to the owner that was lost last.
+    /// The relationship to the owner that was lost.
     let relationship: Relationship
     /// The owner that the object stays with until the end, because it requires one; 0 for none.
     var keeper: Int64 = 0
   }
 
   private let map: JSONMap
-  private var losses: [Int64: Loss] = [:]
+  /// At most one for each relationship.
+  private var losses: [Int64: [Loss]] = [:]
 
   init(_ map: JSONMap) { self.map = map }
 
@@ -23,17 +24,25 @@ final class LostObjects {
 
   /// Notes that an object was removed from a relationship that owns it.
   func note(_ object: ManagedObject, from relationship: Relationship) {
-    losses[object._key] = Loss(relationship: relationship)
+    forget(object._key, in: relationship)
+    losses[object._key, default: []].append(Loss(relationship: relationship))
   }
 
   /// Notes that a lost object stays with an owner until the end.
-  func keep(_ object: ManagedObject, with owner: ManagedObject) { losses[object._key]?.keeper = owner._key }
+  func keep(_ object: ManagedObject, in relationship: Relationship, with owner: ManagedObject) {
+    guard let place = losses[object._key]?.firstIndex(where: { $0.relationship === relationship }) else { return }
+    losses[object._key]?[place].keeper = owner._key
+  }
 
   /// Whether a lost object stays with an owner until the end.
-  func isKept(_ key: Int64) -> Bool { losses[key].map { $0.keeper != 0 } ?? false }
+  func isKept(_ key: Int64) -> Bool { losses[key]?.contains { $0.keeper != 0 } ?? false }
 
-  /// Forgets an object that has an owner again.
-  func forget(_ key: Int64) { losses[key] = nil }
+  /// Forgets that an object was removed from a relationship, which has it again.
+  func forget(_ key: Int64, in relationship: Relationship) {
+    guard var left = losses[key] else { return }
+    left.removeAll { $0.relationship === relationship }
+    losses[key] = left.isEmpty ? nil : left
+  }
 
   /// Deletes some of the objects that nothing owns, and forgets these and all others that were looked at.
   ///
@@ -41,13 +50,15 @@ final class LostObjects {
   /// - Returns: the deleted objects.
   func delete(_ count: Int, in context: ManagedObjectContext) throws -> [ManagedObject] {
     let keys = losses.count <= count ? losses.keys.sorted() : Array(losses.keys.prefix(count))
-    let groups = Dictionary(grouping: keys) { losses[$0]?.relationship.destination ?? 0 }
+    let groups = Dictionary(grouping: keys) { losses[$0]?.first?.relationship.destination ?? 0 }
     var deleted: [ManagedObject] = []
     for (entity, keys) in groups.sortedByKey {
       let objects = try context.objects(keys, entity: entity)
       for key in keys {
-        guard let object = objects[key], let loss = losses[key], !object.isDeleted,
-          try object.isOrphan(of: loss.relationship, keptBy: loss.keeper, in: context, map)
+        guard let object = objects[key], !object.isDeleted,
+          try (losses[key] ?? []).contains(where: {
+            try object.isOrphan(of: $0.relationship, keptBy: $0.keeper, in: context, map)
+          })
         else { continue }
         try context.delete(object)
         deleted.append(object)
@@ -60,8 +71,8 @@ final class LostObjects {
 
 extension ManagedObject {
   /// Whether an object that was removed from a relationship has no owner: neither in this relationship nor in another one
-  /// that takes the object along when an owner is deleted. An object that lacks an owner that it requires has none, and a
-  /// partner in the key of the mapping identifies the object and does not own it.
+  /// whose partner takes the object along when it is deleted, or is required. An object that lacks an owner that it
+  /// requires has none, and a partner in the key of the mapping identifies the object and does not own it.
   ///
   /// - Parameter keeper: The key of an owner that counts as none; 0 for none.
   final func isOrphan(
@@ -76,12 +87,15 @@ extension ManagedObject {
     let entity = type(of: self)._entity
     let key = map.entities[entity]?.key?.properties ?? []
     for case let other? in model.entities[entity].properties.map(\.relationship) {
-      let isOwner =
-        other === inverse
-        || !other.isTransient && model.inverse(of: other)?.deleteRule == .cascade && !key.contains(other.index)
+      let leadsToOwner = other.isRequired || model.inverse(of: other)?.deleteRule == .cascade
+      let isOwner = other === inverse || leadsToOwner && !other.isTransient && !key.contains(other.index)
       if try isOwner && !isEmpty(other) { return false }
     }
-    return try inverse != nil || context.count(of: relationship.owners(of: _key)) == 0
+    for reference in model.oneWayReferences where model.isEntity(entity, within: reference.destination) {
+      let other = model.entities[reference.entity].properties[reference.property].relationship
+      if let other, other.deleteRule == .cascade, try context.count(of: other.owners(of: _key)) > 0 { return false }
+    }
+    return true
   }
 
   /// Whether a relationship has no partner.

@@ -209,7 +209,8 @@ import TrellisTestSupport
           "sharers": { "destination": "User", "inverse": "shared", "toMany": true } } } } }
       """
     for (first, second) in [
-      ("pets", "lent"), ("lent", "pets"), ("shared", "shared"), ("seen", "seen"), ("pets", "shared"),
+      ("pets", "lent"), ("lent", "pets"), ("shared", "shared"), ("seen", "seen"), ("pets", "shared"), ("pets", "seen"),
+      ("seen", "pets"),
     ] {
       let shelf = try DynamicShelf(model)
       try shelf.take(#"[{"id": 1, "\#(first)": [{"tag": "a"}, {"tag": "b"}]}, {"id": 2}]"#)
@@ -218,6 +219,59 @@ import TrellisTestSupport
       #expect(report.deleted.isEmpty)
       let last = try shelf.take(#"[{"id": 1, "\#(first)": []}, {"id": 2, "\#(second)": []}]"#)
       #expect(try shelf.list("Pet", ["tag"]) == [] && last.deleted.count == 2, "\(first) \(second)")
+    }
+  }
+
+  @Test("an object that requires an owner does not stay because another one takes it along", arguments: [false, true])
+  func otherOwner(_ isNew: Bool) throws {
+    let model = """
+      { "model": "Zoo", "entities": {
+        "User": { "json": { "key": "id" }, "attributes": { "id": "int64" }, "unique": ["id"], "relationships": {
+          "pets": { "destination": "Pet", "toMany": true, "inverse": "owner", "deleteRule": "cascade", "json": true },
+          "lent": { "destination": "Pet", "inverse": "lender", "optional": true, "deleteRule": "cascade", "json": true } } },
+        "Pet": { "json": { "key": "tag" }, "attributes": { "tag": "string" }, "unique": ["tag"], "relationships": {
+          "owner": { "destination": "User", "inverse": "pets" },
+          "lender": { "destination": "User", "inverse": "lent", "optional": true } } } } }
+      """
+    let given = #"{"id": 1, "pets": [{"tag": "a"}]}"#
+    let taken = [#"{"id": 1, "pets": []}"#, #"{"id": 2, "lent": "a"}"#]
+    for order in [[0, 1], [1, 0]] {
+      for filler in [[], Self.filler] {
+        let shelf = try DynamicShelf(model)
+        if !isNew { try shelf.take("[\(given)]") }
+        let lines = (isNew ? [given] : []) + [taken[order[0]]] + filler + [taken[order[1]]]
+        let report = try shelf.take(lines.joined(separator: "\n"), lines: true)
+        #expect(try shelf.list("Pet", ["tag"]) == [], "\(order) \(filler.count)")
+        #expect(report.rejected.isEmpty)
+      }
+    }
+  }
+
+  @Test("an object that has left its owner does not stay because a relationship refers to it that owns nothing")
+  func referred() throws {
+    let model = """
+      { "model": "Zoo", "entities": {
+        "User": { "json": { "key": "id" }, "attributes": { "id": "int64" }, "unique": ["id"], "relationships": {
+          "pets": { "destination": "Pet", "toMany": true, "inverse": "owner", "deleteRule": "cascade", "json": true },
+          "favourite": { "destination": "Pet", "inverse": "fan", "optional": true, "json": true },
+          "liked": { "destination": "Pet", "toMany": true, "inverse": "fans", "json": true } } },
+        "Pet": { "json": { "key": "tag" }, "attributes": { "tag": "string" }, "unique": ["tag"], "relationships": {
+          "owner": { "destination": "User", "inverse": "pets", "optional": true },
+          "fan": { "destination": "User", "inverse": "favourite", "optional": true },
+          "fans": { "destination": "User", "inverse": "liked", "toMany": true } } } } }
+      """
+    for link in [#""favourite": "a""#, #""liked": ["a"]"#] {
+      for order in [[0, 1], [1, 0]] {
+        for filler in [[], Self.filler] {
+          let shelf = try DynamicShelf(model)
+          try shelf.take(#"[{"id": 1, "pets": [{"tag": "a"}]}]"#)
+          let taken = [#"{"id": 1, "pets": []}"#, "{\"id\": 2, \(link)}"]
+          let lines = [taken[order[0]]] + filler + [taken[order[1]]]
+          let report = try shelf.take(lines.joined(separator: "\n"), lines: true)
+          #expect(try shelf.list("Pet", ["tag"]) == [], "\(link) \(order) \(filler.count)")
+          #expect(report.rejected.isEmpty)
+        }
+      }
     }
   }
 
