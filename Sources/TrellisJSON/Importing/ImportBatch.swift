@@ -64,6 +64,7 @@ final class ImportBatch {
     try table.resolveReferences(of: records)
     if isSavedEarly { try postponeReplacements() }
     try makeObjects()
+    notePostponed()
     for target in table.targets where target.object != nil && !target.isNew { try update(target) }
     try loadPartners()
     for record in records where !record.isRejected {
@@ -128,7 +129,7 @@ final class ImportBatch {
     }
     var links: [(number: Int, record: ImportRecord, target: ImportTarget)] = []
     for record in records where !record.isRejected {
-      guard let target = record.target, target.object != nil else { continue }
+      guard let target = record.target else { continue }
       for (number, link) in record.links.enumerated() where link != nil {
         if record.map.links[number].leavesNoRoom, record.doneKey == nil || record.openLinks.contains(number) {
           links.append((number, record, target))
@@ -141,11 +142,14 @@ final class ImportBatch {
     }
     // The members by the number of their targets, as the records before leave them.
     var members: [Place: Set<Int>] = [:]
+    // Later links of the same objects wait as well.
+    var waiting: Set<Place> = []
     for (number, record, target) in links {
-      guard let object = target.object, let given = record.links[number] else { continue }
+      guard let given = record.links[number] else { continue }
       let map = record.map.links[number]
       let place = Place(owner: target.number, relationship: ObjectIdentifier(map.relationship))
-      let present = try members[place] ?? Set(object.partners(of: map.relationship).map { table.number(of: $0) })
+      let present =
+        try members[place] ?? Set((target.object?.partners(of: map.relationship) ?? []).map { table.number(of: $0) })
       var wanted = given.members.compactMap { self.target(of: $0, map)?.number }
       if !map.relationship.isToMany { wanted = wanted.suffix(1) }
       // A reference that leads nowhere leaves a to-one as it is.
@@ -153,13 +157,24 @@ final class ImportBatch {
       // Where none takes its place, an object could stay, but not be told from one that was given.
       let room = map.relationship.isToMany ? map.relationship.maximumCount ?? .max : 1
       let losesAny = !present.isSubset(of: wanted)
-      if openLinks.isPostponed(map.relationship, of: object)
+      if waiting.contains(place) || target.object.map({ openLinks.isPostponed(map.relationship, of: $0) }) == true
         || losesAny && (wanted.isEmpty && !map.relationship.isToMany || present.union(wanted).count > room)
       {
-        openLinks.postpone(number, of: record, object)
+        waiting.insert(place)
         postponed.insert(PostponedLink(record: ObjectIdentifier(record), number: number))
       }
       members[place] = Set(wanted)
+    }
+  }
+
+  /// Notes the postponed links for the batches that follow. Links of objects that are not made yet come again with them.
+  private func notePostponed() {
+    if postponed.isEmpty { return }
+    for record in records {
+      guard let object = record.target?.object else { continue }
+      for number in record.links.indices where isPostponed(number, of: record) {
+        openLinks.postpone(number, of: record, object)
+      }
     }
   }
 

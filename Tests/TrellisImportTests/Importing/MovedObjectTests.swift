@@ -247,6 +247,25 @@ import TrellisTestSupport
     }
   }
 
+  @Test(
+    "an object that a later record of the same batch replaces is not made, and its replacement is", arguments: [nil, 2])
+  func replacedWhileNew(_ maxCount: Int?) throws {
+    for last in [#""home": {"street": "c"}"#, #""home": null"#, #""home": "a""#] {
+      for filler in [[], Self.filler] {
+        let shelf = try DynamicShelf(Self.model(required: true, maxCount: maxCount))
+        let lines =
+          [#"{"id": 1, "home": {"street": "a"}, "pets": [{"tag": "a"}, {"tag": "b"}]}"#] + [
+            #"{"id": 1, "home": {"street": "b"}, "pets": [{"tag": "c"}, {"tag": "d"}]}"#, "{\"id\": 1, \(last)}",
+          ] + filler
+        let report = try shelf.take(lines.joined(separator: "\n"), lines: true)
+        #expect(report.rejected.isEmpty && report.unresolved.isEmpty, "\(last) \(filler.count)")
+        #expect(try shelf.list("Pet", ["tag", "owner.id"]) == ["c 1", "d 1"])
+        let street = last.contains("c") ? ["c 1"] : last.contains("null") ? [] : ["a 1"]
+        #expect(try shelf.list("Home", ["street", "user.id"]) == street, "\(last) \(filler.count)")
+      }
+    }
+  }
+
   @Test("an object that has left its owner does not stay because a relationship refers to it that owns nothing")
   func referred() throws {
     let model = """
