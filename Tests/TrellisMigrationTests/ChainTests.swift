@@ -28,12 +28,19 @@ import TrellisTestSupport
   }
 }
 
-/// Three to five models in a row.
-private struct Chain {
+/// Three to five models in a row, and what a store of the first one has.
+struct Chain {
   let series: RandomSeries
   let graph: PlainGraph
 
   var edits: [[String]] { series.pairs.map(\.edits) }
+
+  /// Given models, with the answers that they have.
+  init(_ models: [PlainModel], seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    series = RandomSeries(models)
+    graph = PlainGraph(series.first, unique: [], targets: [:], &random)
+  }
 
   init?(seed: UInt64) {
     var random = SeededGenerator(seed: seed &* 31)

@@ -16,6 +16,13 @@ struct RandomSeries {
     guard RandomModelPair.isValid(first) else { return nil }
   }
 
+  /// Given models, with the answers that they have.
+  init(_ models: [PlainModel]) {
+    maker = RandomModel(seed: 1)
+    first = models.first ?? PlainModel()
+    pairs = zip(models, models.dropFirst()).map { RandomModelPair($0, $1, seed: 1) }
+  }
+
   var last: PlainModel { pairs.last?.current ?? first }
 
   var models: [PlainModel] { [first] + pairs.map(\.current) }
@@ -67,29 +74,42 @@ struct RandomSeries {
   /// The links of a model, as `Entry.tags`, of which a jump from one before it cannot bring what the models in between
   /// bring:
   /// - An inverse was added, and then the first end was removed. Without the model that had both, the inverse is new.
-  /// - References may lead to nothing now, and a model in between did not allow that.
+  /// - References may lead to nothing now, and a model in between could not store such ones: it did not allow them, or the
+  ///   other end stored the link.
   func ambiguousLinks(of number: Int, from start: Int) -> Set<String> {
     let jump = model(number, from: start)
     return Set(
       jump.links.filter { link in
         var steps = [link.id]
-        var isLeftAlone = true
+        var keepsDangling = true
         for pair in pairs[start..<number].reversed() {
-          isLeftAlone = isLeftAlone && steps.compactMap(pair.current.property).allSatisfy(pair.current.isLeftAlone)
-          steps = steps.flatMap { Self.sources($0, pair.current, pair.stored) }
+          keepsDangling = keepsDangling && steps.allSatisfy { Self.keepsDangling($0, pair.current, pair.stored) }
+          steps = steps.flatMap { Self.sources($0, pair.current, pair.stored).map(\.first.id) }
         }
-        isLeftAlone = isLeftAlone && steps.compactMap(models[start].property).allSatisfy(models[start].isLeftAlone)
-        return Set(steps) != Set(Self.sources(link.id, jump, models[start])) || jump.isLeftAlone(link) && !isLeftAlone
+        return Set(steps) != Set(Self.sources(link.id, jump, models[start]).map(\.first.id))
+          || keepsDangling != Self.keepsDangling(link.id, jump, models[start])
       }
       .map { link in "\(jump.owner(link.id).map { jump[$0].name } ?? "").\(link.name)" })
   }
 
-  /// The stored links, by their first ends, that a current link continues.
-  private static func sources(_ link: Int, _ current: PlainModel, _ stored: PlainModel) -> [Int] {
+  /// Whether references to nothing stay in one step: the link is stored at the same end.
+  private static func keepsDangling(_ link: Int, _ current: PlainModel, _ stored: PlainModel) -> Bool {
+    guard let end = current.property(link), current.isLeftAlone(end) else { return false }
+    return sources(link, current, stored).allSatisfy { !$0.isReversed && stored.isLeftAlone($0.first) }
+  }
+
+  /// The stored links, by their first ends, that a current link continues, and whether it has those ends second.
+  private static func sources(
+    _ link: Int, _ current: PlainModel, _ stored: PlainModel
+  ) -> [(first: PlainProperty, isReversed: Bool)] {
     guard let end = current.property(link) else { return [] }
     let other = end.link?.inverse.flatMap { $0 == link ? nil : current.property($0) }
-    let origins = end.origins.isEmpty ? other?.origins ?? [] : end.origins
+    let isSecond = end.origins.isEmpty
+    let origins = isSecond ? other?.origins ?? [] : end.origins
     return origins.compactMap { stored.property($0) }.filter { $0.link != nil && !$0.isTransient }
-      .map { stored.firstEnd($0).id }
+      .map { origin in
+        let first = stored.firstEnd(origin)
+        return (first, (first.id != origin.id) != isSecond)
+      }
   }
 }
