@@ -160,7 +160,11 @@ struct AttributeTranslation {
     guard let constant = value.constant(of: description.type) else {
       // Some writers give a Boolean or a number an empty default, which is none.
       let isNone = value == .text("") && description.type != .url
-      if !isNone { note(.leftOut, "has the default \(value.shown), which is no value of its type") }
+      let reason =
+        description.type == .url
+        ? "is no absolute URL, as the default in a model file has to be; set the value in code"
+        : "is no value of its type"
+      if !isNone { note(.leftOut, "has the default \(value.shown), which \(reason)") }
       return
     }
     guard !description.rules.isBroken(by: constant, of: description.type) else {
@@ -231,7 +235,8 @@ extension ArchivedValue {
     case .bool(let flag): String(flag)
     case .integer(let value): String(value)
     case .real(let value): "\(value)"
-    case .text(let text): text.isEmpty ? "of an empty text" : "'\(text.prefix(40))'"
+    case .text(""), .url(""): "of an empty text"
+    case .text(let text): "'\(text.prefix(40))'"
     case .date(let seconds): "\(seconds) seconds after 2001"
     case .url(let text), .decimal(let text): text
     case .uuid(let bytes): UUIDText.text(bytes)

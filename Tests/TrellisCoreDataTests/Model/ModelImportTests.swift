@@ -220,19 +220,24 @@ import TrellisModelFile
           <attribute name="g" attributeType="Integer 32" defaultValueString=""/>
           <attribute name="h" attributeType="Boolean" defaultValueString="0"/>
           <attribute name="i" attributeType="Integer 32" defaultValueString="maybe"/>
+          <attribute name="j" attributeType="URI" defaultValueString="a/b.png"/>
         </entity>
         """))
     let attributes = result.description.entities[0].attributes
     #expect(
       attributes.map(\.defaultValue) == [
         .value(.integer(0)), .value(.integer(1)), .value(.real(0)), .value(.text("1")), .value(.blob([])), nil, nil,
-        .value(.integer(0)), nil,
+        .value(.integer(0)), nil, nil,
       ])
     #expect(
       Self.notes(result) == [
-        "left-out Item.f: has the default of an empty text, which is no value of its type",
+        "left-out Item.f: has the default of an empty text, which is no absolute URL, as the default in a model file has to "
+          + "be; set the value in code",
         "left-out Item.i: has the default 'maybe', which is no value of its type",
+        "left-out Item.j: has the default 'a/b.png', which is no absolute URL, as the default in a model file has to be; "
+          + "set the value in code",
       ])
+    #expect(ArchivedValue.url("").shown == "of an empty text")
   }
 
   @Test("an indexed to-one has an index, as an indexed attribute") func indexedRelationship() throws {
