@@ -97,8 +97,6 @@ import TrellisTestSupport
     }
     if let subject = word(after: #""convert": "lossy" at "#, in: text), let id = property(subject, model) {
       model.change(id) { $0.isLossy = true }
-      // A loss without a value in its place has the same question again.
-      if model.property(id)?.attribute?.isOptional == false { fill(id, &model) }
       return true
     }
     if let subject = word(after: #""optional": true at "#, in: text), let id = property(subject, model) {

@@ -89,6 +89,8 @@ import TrellisTestSupport
     #"{ "model": "L", "entities": { "Dose": { "attributes": { "programmed": { "type": "double?", "renamedFrom": "scheduled" }, "scheduled": { "type": "double?", "renamedFrom": "programmed" } } } } }"#,
     #"{ "model": "L", "entities": { "Dose": { "attributes": { "scheduled": { "type": "double?", "renamedFrom": "programmed" } } } } }"#,
     #"{ "model": "L", "entities": { "Dose": { "attributes": { "programmed": { "type": "double?", "transient": true } } } } }"#,
+    // A new property beside, to which a name that is claimed already must not be proposed.
+    #"{ "model": "L", "entities": { "Dose": { "attributes": { "programmed": { "type": "double?", "renamedFrom": "scheduled" }, "basal": "double?" } } } }"#,
   ]
 
   @Test("from each form to each other one, the check accepts the lines that the plan names, and they are enough")
@@ -109,6 +111,9 @@ import TrellisTestSupport
           let plan = try StateMigration(Migration(from: stored, to: current), of: memory.snapshot(), now: 0)
             .plan(allowsLoss: false)
           guard let question = plan.questions.first, case .asks(let asked) = question.risk else { break }
+          if let (_, former, name) = asked.answer.firstMatch(of: /"renamedFrom": "(\w+)" at Dose\.(\w+)/)?.output {
+            #expect(throws: Never.self) { try Model.read(Self.renaming(String(former), to: String(name), in: text)) }
+          }
           let name = try #require(asked.answer.firstMatch(of: /"removed": \["(\w+)"\] in Dose/)?.1, "\(question)")
           text = Self.adding(String(name), to: text)
         }
@@ -118,6 +123,17 @@ import TrellisTestSupport
         #expect(plan.questions == [], "form \(old) to \(new): \(text)")
       }
     }
+  }
+
+  /// Writes a former name at a property.
+  private static func renaming(_ former: String, to name: String, in text: String) -> String {
+    let written = "\"\(name)\": { \"type\": \"double?\", \"renamedFrom\": "
+    if text.contains(written + "[") { return text.replacing(written + "[", with: "\(written)[\"\(former)\", ") }
+    if let range = text.firstRange(of: written) {
+      let other = text[range.upperBound...].dropFirst().prefix { $0 != "\"" }
+      return text.replacing("\(written)\"\(other)\"", with: "\(written)[\"\(former)\", \"\(other)\"]")
+    }
+    return text.replacing("\"\(name)\": \"double?\"", with: "\(written)\"\(former)\" }")
   }
 
   /// Writes a name into `removed`.

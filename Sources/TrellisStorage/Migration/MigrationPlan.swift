@@ -106,7 +106,7 @@ private struct GoneCases {
   /// The number of values without a case.
   private var others = 0
   /// A case that a former name can be written for, and the current enum; nil if there is none.
-  private(set) var renamable: (name: String, enumeration: String)?
+  private(set) var renamable: (name: String, enumeration: String, hasFormerNames: Bool)?
 
   /// - Parameter misfits: nil without a store, which has values of each case.
   mutating func add(_ conversion: ValueConversion, _ misfits: Misfits?) {
@@ -115,7 +115,10 @@ private struct GoneCases {
       // The elements of lists are not counted.
       let count = conversion.isOfEnums ? misfits.map { $0.cases[gone.rawValue] ?? 0 } : nil
       if count == 0 { continue }
-      if renamable == nil { renamable = (gone.name, enums.new.name) }
+      if renamable == nil {
+        let hasFormerNames = enums.new.cases.contains { !$0.renamedFrom.isEmpty }
+        renamable = (gone.name, enums.new.name, hasFormerNames)
+      }
       if let place = counts.firstIndex(where: { $0.name == gone.name }) {
         counts[place].count = counts[place].count.flatMap { known in count.map { known + $0 } }
       } else {
@@ -504,11 +507,14 @@ private struct MigrationPlanner {
     let examples = gone.text ?? (rows.isEmpty ? nil : rows.joined(separator: ", ") + (more ? ", …" : ""))
     let isFilled = attribute.isOptional || move.columns[attribute.column ?? 0].hasMisfitFilling
     let lossy =
-      "\"convert\": \"lossy\" at \(subject) if they may go"
-      + (isFilled ? "" : ", with a \"backfill\" or \"default\" in their place")
+      attribute.description.isLossy && !isFilled
+      ? "a \"backfill\" or \"default\" at \(subject), which takes their place, or make it optional"
+      : "\"convert\": \"lossy\" at \(subject) if they may go"
+        + (isFilled ? "" : ", with a \"backfill\" or \"default\" in their place")
     let answer =
       gone.renamable.map {
-        "Write \"renamedFrom\": \"\($0.name)\" at the case of \($0.enumeration) that they become, or \(lossy)."
+        "Write \"renamedFrom\": \"\($0.name)\" at the case of \($0.enumeration) that they become"
+          + ($0.hasFormerNames ? ", in a list with its other former names" : "") + ", or \(lossy)."
       }
       ?? "Write \(lossy), or convert them in a step."
     add(
@@ -663,7 +669,7 @@ private struct MigrationPlanner {
           answer: (rename ?? "") + "\(rename == nil ? "Write" : "write") "
             + (loss.replacement.map { "\"convert\": \"lossy\" at \(owner).\($0)" }
               ?? "\"removed\": [\"\(name)\"] in \(place)")
-            + " if \(nouns.many == "rows" ? "they" : "its \(nouns.many)") may go.")))
+            + " if its \(nouns.many) may go.")))
   }
 
   /// A relationship that stays, but not with all of its partners.

@@ -94,6 +94,13 @@ import TrellisModel
         "Write \"convert\": \"lossy\" at Entry.amount if they may go, with a \"backfill\" or \"default\" in their place, or "
           + "convert them in a step."
       ])
+    // Consent is not asked for twice.
+    let unfilled = [entry([.init("amount", .decimal, lossy: true)])]
+    #expect(
+      answers(try plan(before, unfilled, Counts(misfitCount: 3))) == [
+        "Write a \"backfill\" or \"default\" at Entry.amount, which takes their place, or make it optional, or convert "
+          + "them in a step."
+      ])
     let lossy = [entry([.init("amount", .decimal, default: .value(.text("0")), lossy: true)])]
     #expect(try plan(before, lossy, Counts(misfitCount: 3)).steps.map(\.risk) == [.loses(count: 3)])
     #expect(try plan([entry([.init("n", .int16)])], [entry([.init("n", .int64)])]).steps.map(\.risk) == [.none])
@@ -121,6 +128,12 @@ import TrellisModel
       answers(asked) == [
         "Write \"renamedFrom\": \"sad\" at the case of Mood that they become, or \"convert\": \"lossy\" at Entry.mood if "
           + "they may go."
+      ])
+    let united = try plan(model([.init("glad", .text("glad"), renamedFrom: ["happy"])]), sad: 3)
+    #expect(
+      answers(united) == [
+        "Write \"renamedFrom\": \"sad\" at the case of Mood that they become, in a list with its other former names, or "
+          + "\"convert\": \"lossy\" at Entry.mood if they may go."
       ])
     let lossy = try plan(model([glad], lossy: true), sad: 3)
     #expect(lossy.steps.map(\.risk) == [.loses(count: 3)])
@@ -166,7 +179,9 @@ import TrellisModel
   @Test("a whole entity that is gone asks, and goes if the model says so")
   func entities() throws {
     let before = [entry([]), EntityDescription("Draft", attributes: [.init("text", .string)])]
-    #expect(try plan(before, [entry([])]).questions.map(\.subject) == ["Draft"])
+    let asked = try plan(before, [entry([])])
+    #expect(asked.questions.map(\.subject) == ["Draft"])
+    #expect(answers(asked) == ["Write \"removed\": [\"Draft\"] in the model if its rows may go."])
     let consenting = try plan(before, [entry([])], removed: ["Draft"])
     #expect(consenting.steps.map(\.risk) == [.loses(count: 10)])
     let renamed = try plan(
