@@ -41,26 +41,8 @@ extension ManagedObjectContext {
     mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
     progress: ((JSONImportProgress) -> Void)? = nil
   ) throws -> JSONImportReport {
-    try importJSON(
-      entity: entity(of: type), from: data, at: path, layout: layout, mergePolicy: mergePolicy, rejecting: rejection,
-      progress: progress)
-  }
-
-  /// Imports objects of an entity by its number.
-  package func importJSON(
-    entity: Int, from data: Data, at path: String? = nil, layout: JSONLayout = .document,
-    mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects, pieces: Int? = nil,
-    progress: ((JSONImportProgress) -> Void)? = nil
-  ) throws -> JSONImportReport {
-    let importer = try JSONImporter(
-      entity, into: self, at: path, layout, mergePolicy, rejection, file: nil, totalBytes: data.count, progress)
-    let piece = max(1, pieces ?? Self.pieceOfInput)
-    var rest = data[...]
-    while !rest.isEmpty {
-      try importer.feed(rest.prefix(piece))
-      rest = rest.dropFirst(piece)
-    }
-    return try importer.finish()
+    let input = JSONInput(.objects(of: type), from: data, named: nil, at: path, layout: layout)
+    return try importJSON([input], mergePolicy: mergePolicy, rejecting: rejection, progress: progress)
   }
 
   /// Imports objects from a JSON file, as ``importJSON(_:from:at:layout:mergePolicy:rejecting:progress:)`` does from
@@ -76,30 +58,75 @@ extension ManagedObjectContext {
     mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
     progress: ((JSONImportProgress) -> Void)? = nil
   ) throws -> JSONImportReport {
-    let file = try FileHandle(forReadingFrom: url)
-    defer { try? file.close() }
-    let size = try file.seekToEnd()
-    try file.seek(toOffset: 0)
-    return try importJSON(
-      entity: entity(of: type), from: file, named: url.lastPathComponent, totalBytes: Int(clamping: size), at: path,
-      layout: layout ?? JSONLayout(ofFile: url.path), mergePolicy: mergePolicy, rejecting: rejection,
-      progress: progress)
+    let input = JSONInput(type, from: url, at: path, layout: layout)
+    return try importJSON([input], mergePolicy: mergePolicy, rejecting: rejection, progress: progress)
   }
 
-  /// Imports objects of an entity by its number from a file, a pipe or another stream, piece by piece.
+  /// Imports the objects of several inputs, as ``importJSON(_:from:at:layout:mergePolicy:rejecting:progress:)`` does those
+  /// of one.
+  ///
+  /// ```swift
+  /// let report = try context.importJSON([JSONInput(Author.self, from: authors), JSONInput(Book.self, from: books)])
+  /// ```
+  /// The inputs are one import: a reference may lead to an object of any input, so objects that require each other may be
+  /// in different files, in any order. What has lost its owner is judged after the last input. An object that several
+  /// inputs have is imported as one that comes several times in one input.
   ///
   /// - Parameters:
-  ///   - name: How failures name the input.
-  ///   - totalBytes: The number of bytes that will come; nil if it is not known.
-  package func importJSON(
-    entity: Int, from file: FileHandle, named name: String?, totalBytes: Int?, at path: String? = nil,
-    layout: JSONLayout, mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
+  ///   - inputs: The inputs, which are read one after the other.
+  ///   - mergePolicy: The policy for objects that the store has, and for conflicts with other contexts.
+  ///   - rejection: What happens if an object cannot be imported.
+  ///   - progress: Called after each batch. No batch has elements of two inputs.
+  /// - Returns: what was done, and what was left out, of all inputs.
+  /// - Throws: also the errors of the file system. That a file is missing or may not be read is found out before anything
+  ///   is imported.
+  /// - Complexity: linear in the number of bytes. Memory holds a batch, and the elements with objects that wait for others.
+  @discardableResult public func importJSON(
+    _ inputs: [JSONInput], mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
     progress: ((JSONImportProgress) -> Void)? = nil
   ) throws -> JSONImportReport {
+    try importJSON(
+      inputs, mergePolicy: mergePolicy, rejecting: rejection, pieces: Self.pieceOfInput, progress: progress)
+  }
+
+  /// Imports the objects of several inputs, which are read in pieces of a size.
+  package func importJSON(
+    _ inputs: [JSONInput], mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
+    pieces: Int, progress: ((JSONImportProgress) -> Void)? = nil
+  ) throws -> JSONImportReport {
+    let sizes = try inputs.map { try $0.size() }
+    let total = sizes.contains(nil) ? nil : sizes.reduce(UInt64(0)) { $0 &+ UInt64($1 ?? 0) }
     let importer = try JSONImporter(
-      entity, into: self, at: path, layout, mergePolicy, rejection, file: name, totalBytes: totalBytes, progress)
-    while let piece = try file.read(upToCount: Self.pieceOfInput), !piece.isEmpty { try importer.feed(piece) }
-    return try importer.finish()
+      into: self, mergePolicy, rejection, totalBytes: total.map { Int(clamping: $0) }, progress)
+    let parts = try inputs.map { input in
+      let entity =
+        switch input.elements {
+        case .objects(let type): try entity(of: type)
+        case .numbered(let number): number
+        }
+      return try importer.part(of: entity, named: input.name, at: input.path, input.layout)
+    }
+    do {
+      for (input, part) in zip(inputs, parts) {
+        try importer.begin(part)
+        try input.read(pieces: pieces) { piece in try importer.feed(piece) }
+      }
+      return try importer.finish()
+    } catch {
+      rollback()
+      throw error
+    }
+  }
+
+  /// Imports objects of an entity by its number.
+  package func importJSON(
+    entity: Int, from data: Data, at path: String? = nil, layout: JSONLayout = .document,
+    mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects, pieces: Int? = nil,
+    progress: ((JSONImportProgress) -> Void)? = nil
+  ) throws -> JSONImportReport {
+    let input = JSONInput(entity: entity, from: data, named: nil, at: path, layout: layout)
+    return try importJSON(
+      [input], mergePolicy: mergePolicy, rejecting: rejection, pieces: pieces ?? Self.pieceOfInput, progress: progress)
   }
 
   /// Imports objects from bytes that come one after the other, such as those of a download, as
@@ -117,24 +144,30 @@ extension ManagedObjectContext {
     mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
     progress: ((JSONImportProgress) -> Void)? = nil
   ) async throws -> JSONImportReport where Bytes.Element == UInt8 {
-    let importer = try JSONImporter(
-      entity(of: type), into: self, at: path, layout, mergePolicy, rejection, file: nil, totalBytes: nil, progress)
-    var piece: [UInt8] = []
-    for try await byte in bytes {
-      piece.append(byte)
-      if piece.count == Self.pieceOfAsyncInput {
-        try importer.feed(piece)
-        piece.removeAll(keepingCapacity: true)
+    let importer = try JSONImporter(into: self, mergePolicy, rejection, totalBytes: nil, progress)
+    let part = try importer.part(of: entity(of: type), named: nil, at: path, layout)
+    do {
+      try importer.begin(part)
+      var piece: [UInt8] = []
+      for try await byte in bytes {
+        piece.append(byte)
+        if piece.count == Self.pieceOfAsyncInput {
+          try importer.feed(piece)
+          piece.removeAll(keepingCapacity: true)
+        }
       }
+      try importer.feed(piece)
+      return try importer.finish()
+    } catch {
+      rollback()
+      throw error
     }
-    try importer.feed(piece)
-    return try importer.finish()
   }
 
   private static var pieceOfInput: Int { 1 << 20 }
   private static var pieceOfAsyncInput: Int { 1 << 16 }
 
-  private func entity<Object: ManagedObject>(of type: Object.Type) throws -> Int {
+  private func entity(of type: ManagedObject.Type) throws -> Int {
     let number = type._entity
     guard model.entities.indices.contains(number), type._model?.description.name ?? model.name == model.name else {
       throw JSONImportError(message: "The class \(type) belongs to another model than the context.", failures: [])

@@ -1,18 +1,22 @@
 import Foundation
 import TrellisStorage
 
-/// The bytes of the input that are not done with, and where they stand in it.
+/// The bytes of an input that are not done with, and where they stand in it.
 struct ImportWindow {
   private(set) var bytes: [UInt8] = []
-  /// The offset in the input of the first byte.
-  private(set) var start = 0
+  /// The offset in the import of the first byte.
+  private(set) var start: Int
   /// The line of the first byte, from 1.
   private var line = 1
   /// The number of bytes of that line before the first byte.
   private var column = 0
   let file: String?
 
-  init(file: String?) { self.file = file }
+  /// - Parameter start: The offset in the import of the input.
+  init(file: String?, start: Int) {
+    self.file = file
+    self.start = start
+  }
 
   mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 
@@ -28,7 +32,7 @@ struct ImportWindow {
     bytes.removeFirst(count)
   }
 
-  /// The places of offsets of the input, which are in ascending order and in the window.
+  /// The places of offsets of the import, which are in ascending order and in the window.
   ///
   /// - Parameter elements: The elements of the window, in order.
   /// - Complexity: linear in the number of bytes up to the last offset: each line and each element is walked once, however

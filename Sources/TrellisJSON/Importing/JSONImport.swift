@@ -11,11 +11,11 @@ public enum JSONRejection: Hashable, Sendable {
 
 /// How far an import has come.
 public struct JSONImportProgress: Hashable, Sendable {
-  /// The number of bytes that are read.
+  /// The number of bytes that are read, of all inputs.
   public let bytes: Int
-  /// The number of bytes of the input; nil if it is not known.
+  /// The number of bytes of all inputs; nil if it is not known.
   public let totalBytes: Int?
-  /// The number of elements of the input that are imported.
+  /// The number of elements of all inputs that are imported.
   public let elements: Int
 }
 
@@ -37,7 +37,7 @@ public struct JSONImportReport: Sendable {
   public internal(set) var deleted = ImportedObjects()
   /// The reasons why objects were left out, in the order in which they were found.
   public internal(set) var rejected: [JSONImportFailure] = []
-  /// The references to objects that neither the input nor the store has. The objects with these references are imported,
+  /// The references to objects that neither the inputs nor the store has. The objects with these references are imported,
   /// without them.
   public internal(set) var unresolved: [JSONImportFailure] = []
 
@@ -51,11 +51,12 @@ public struct JSONImportReport: Sendable {
 }
 
 extension JSONImportReport: CustomStringConvertible {
-  /// The numbers of objects and failures: `2 inserted, 1 updated, 3 unchanged, 1 rejected`.
+  /// The numbers of objects and failures: `2 inserted, 1 updated, 3 unchanged, 1 deleted, 1 rejected`. Deleted objects and
+  /// failures are mentioned if there are any.
   public var description: String {
-    let failures = [(rejected.count, "rejected"), (unresolved.count, "unresolved")].filter { $0.0 > 0 }
-    let counts = [(inserted.count, "inserted"), (updated.count, "updated"), (unchanged.count, "unchanged")] + failures
-    return counts.map { "\($0) \($1)" }.joined(separator: ", ")
+    let others = [(deleted.count, "deleted"), (rejected.count, "rejected"), (unresolved.count, "unresolved")]
+    let counts = [(inserted.count, "inserted"), (updated.count, "updated"), (unchanged.count, "unchanged")]
+    return (counts + others.filter { $0.0 > 0 }).map { "\($0) \($1)" }.joined(separator: ", ")
   }
 }
 
@@ -174,7 +175,7 @@ extension ImportedObjects: CustomStringConvertible {
 
 /// A place in a JSON input.
 public struct JSONPlace: Hashable, Sendable, CustomStringConvertible {
-  /// The file; nil for data that are in no file.
+  /// The name of the input, such as that of its file; nil for data without a name.
   public let file: String?
   /// The line, from 1.
   public let line: Int

@@ -2,7 +2,10 @@ import TrellisModel
 @_spi(Generated) import TrellisRuntime
 import TrellisStorage
 
-/// One import: takes the bytes of the input as they come, and saves what is whole in batches.
+/// One import: takes the bytes of its inputs as they come, one input after the other, and saves what is whole in batches.
+///
+/// Offsets go on from one input to the next, so each names one byte of the import. What waits for other objects waits until
+/// the last input ends.
 ///
 /// ```
 /// bytes → ImportWindow → ElementCutter → ElementParser → records
@@ -20,18 +23,17 @@ final class JSONImporter {
 
   private let context: ManagedObjectContext
   private let map: JSONMap
-  private let entity: EntityMap
   private let policy: MergePolicy
   private let rejection: JSONRejection
   private let writer: ObjectWriter
   private let progress: ((JSONImportProgress) -> Void)?
   private let totalBytes: Int?
-  private let isLines: Bool
 
-  private var window: ImportWindow
-  private var cutter: ElementCutter
+  /// The entity of the elements of the input; nil before the first input, and where the rest of an input is no JSON.
+  private var entity: EntityMap?
+  private var window = ImportWindow(file: nil, start: 0)
+  private var cutter = ElementCutter(.root)
   private var isAtStart = true
-  private var isBroken = false
   /// Whether the last element was no JSON, so that what follows it need not be told.
   private var isLastBroken = false
   private var elements = 0
@@ -57,25 +59,19 @@ final class JSONImporter {
   private var report = JSONImportReport()
 
   init(
-    _ entity: Int, into context: ManagedObjectContext, at path: String?, _ layout: JSONLayout, _ policy: MergePolicy,
-    _ rejection: JSONRejection, file: String?, totalBytes: Int?, _ progress: ((JSONImportProgress) -> Void)?
+    into context: ManagedObjectContext, _ policy: MergePolicy, _ rejection: JSONRejection, totalBytes: Int?,
+    _ progress: ((JSONImportProgress) -> Void)?
   ) throws {
     self.context = context
     self.policy = policy
     self.rejection = rejection
     self.progress = progress
     self.totalBytes = totalBytes
-    isLines = layout == .lines
-    do throws(JSONMappingFault) {
-      map = try JSONMap(context.model)
-      self.entity = try map.map(of: entity)
-    } catch {
+    do throws(JSONMappingFault) { map = try JSONMap(context.model) } catch {
       throw JSONImportError(message: error.message, failures: [])
     }
     lost = LostObjects(map)
     writer = ObjectWriter(context)
-    window = ImportWindow(file: file)
-    cutter = ElementCutter(try Self.path(path, layout))
     if context.hasChanges {
       throw JSONImportError(
         message:
@@ -84,10 +80,27 @@ final class JSONImporter {
     }
   }
 
-  private static func path(_ text: String?, _ layout: JSONLayout) throws -> ElementCutter.Path {
+  /// An input as the mapping of the model reads it.
+  struct Part {
+    fileprivate let entity: EntityMap
+    fileprivate let path: ElementCutter.Path
+    fileprivate let file: String?
+  }
+
+  /// Checks what is known of an input before it is read.
+  func part(of entity: Int, named file: String?, at path: String?, _ layout: JSONLayout) throws -> Part {
+    do throws(JSONMappingFault) {
+      let entity = try map.map(of: entity)
+      return Part(entity: entity, path: try Self.path(path, layout), file: file)
+    } catch {
+      throw JSONImportError(message: error.message, failures: [])
+    }
+  }
+
+  private static func path(_ text: String?, _ layout: JSONLayout) throws(JSONMappingFault) -> ElementCutter.Path {
     if layout == .lines {
       if text == nil { return .lines }
-      throw JSONImportError(message: "The elements of lines are the lines: leave out the path.", failures: [])
+      throw JSONMappingFault("The elements of lines are the lines: leave out the path.")
     }
     guard let text else { return .root }
     do throws(JSONPathFault) {
@@ -101,22 +114,33 @@ final class JSONImporter {
       }
       return .steps(path.steps)
     } catch {
-      throw JSONImportError(message: "The path '\(text)' leads to no elements: \(error.message).", failures: [])
+      throw JSONMappingFault("The path '\(text)' leads to no elements: \(error.message).")
     }
   }
 
   // MARK: Bytes
 
+  /// Ends the input before, if there is one, and begins another one.
+  func begin(_ part: Part) throws {
+    try cut(isWhole: true)
+    if !batch.isEmpty { try saveBatch(isLast: false) }
+    entity = part.entity
+    window = ImportWindow(file: part.file, start: window.start + window.bytes.count)
+    cutter = ElementCutter(part.path)
+    isAtStart = true
+    isLastBroken = false
+  }
+
   /// Takes the next bytes of the input.
   func feed(_ bytes: some Sequence<UInt8>) throws {
-    if isBroken { return }
+    if entity == nil { return }
     window.append(bytes)
     try cut(isWhole: false)
   }
 
-  /// Imports the rest.
+  /// Ends the last input, and imports what has waited for other objects.
   func finish() throws -> JSONImportReport {
-    if !isBroken { try cut(isWhole: true) }
+    try cut(isWhole: true)
     try saveBatch(isLast: true)
     if rejection == .everything { try saveEverything() }
     while !lost.isEmpty { try deleteLost() }
@@ -126,18 +150,18 @@ final class JSONImporter {
   }
 
   private func cut(isWhole: Bool) throws {
-    guard skipMark(isWhole: isWhole) else { return }
+    guard let entity, skipMark(isWhole: isWhole) else { return }
     while true {
       let found: ElementCutter.Element?
       do throws(DocumentFault) {
         found = try next(isWhole: isWhole)
       } catch {
-        isBroken = true
+        self.entity = nil
         if !isLastBroken { noteSyntax(error, at: window.start + error.offset, in: nil) }
         return
       }
       guard let found else { return }
-      parse(found)
+      parse(found, as: entity)
       let limit = rejection == .everything ? Self.elementsOfWhole : Self.elementsOfBatch
       if batch.count >= limit || found.range.upperBound >= Self.bytesOfBatch { try saveBatch(isLast: false) }
     }
@@ -169,7 +193,7 @@ final class JSONImporter {
     return true
   }
 
-  private func parse(_ element: ElementCutter.Element) {
+  private func parse(_ element: ElementCutter.Element, as entity: EntityMap) {
     let base = window.start + element.range.lowerBound
     var fault: DocumentFault?
     let records = window.bytes[element.range].withUnsafeBufferPointer { bytes -> [ImportRecord] in
@@ -217,15 +241,10 @@ final class JSONImporter {
     let finder = PlaceFinder(window, elements)
     // Records and targets refer to each other.
     defer { for record in batch.records { record.target = nil } }
-    do {
-      try batch.carryOut(pulling: pull)
-      note(batch, finder)
-      let deleted = batch.deleted + (isLast ? try lost.delete(Self.mostDeletedAtOnce, in: context) : [])
-      if rejection == .objects { try save(batch, deleted, finder) } else { keepPlaces(of: batch, deleted, finder) }
-    } catch {
-      context.rollback()
-      throw error
-    }
+    try batch.carryOut(pulling: pull)
+    note(batch, finder)
+    let deleted = batch.deleted + (isLast ? try lost.delete(Self.mostDeletedAtOnce, in: context) : [])
+    if rejection == .objects { try save(batch, deleted, finder) } else { keepPlaces(of: batch, deleted, finder) }
     for target in batch.table.targets { finish(target) }
     if rejection == .objects { count(batch.table.targets) } else { unsavedTargets += batch.table.targets }
   }
@@ -262,7 +281,7 @@ final class JSONImporter {
     mutating func add(_ record: ImportRecord, waits: Bool = false) {
       records.append((record, waits))
       offsets.append(record.start)
-      for number in record.openLinks {
+      for number in record.links.indices where waits || record.openLinks.contains(number) {
         for case .reference(_, let offset)? in record.links[number]?.members ?? [] { offsets.append(offset) }
       }
     }
@@ -346,16 +365,11 @@ final class JSONImporter {
 
   /// Deletes more objects that have lost their owners.
   private func deleteLost() throws {
-    do {
-      let deleted = try lost.delete(Self.mostDeletedAtOnce, in: context)
-      for change in try context.saveValidChanges(mergePolicy: policy, unites: unites, willTry: {}) {
-        report.rejected += change.failures.map { failure($0, nil, nil) }
-      }
-      noteDeleted(deleted)
-    } catch {
-      context.rollback()
-      throw error
+    let deleted = try lost.delete(Self.mostDeletedAtOnce, in: context)
+    for change in try context.saveValidChanges(mergePolicy: policy, unites: unites, willTry: {}) {
+      report.rejected += change.failures.map { failure($0, nil, nil) }
     }
+    noteDeleted(deleted)
   }
 
   /// The offset of a property that breaks a rule, or of the object, if the input has it not.
@@ -398,18 +412,13 @@ final class JSONImporter {
       for target in unsavedTargets { try target.compare() }
       try context.save(mergePolicy: policy, unites: unites)
     } catch let refusal as ValidationError {
-      try giveUp(
-        refusal.failures.map { self.failure($0, unsaved[$0.key], nil) })
-    } catch {
-      context.rollback()
-      throw error
+      try giveUp(refusal.failures.map { self.failure($0, unsaved[$0.key], nil) })
     }
     noteDeleted(deletedWithAll)
     count(unsavedTargets)
   }
 
   private func giveUp(_ failures: [JSONImportFailure]) throws {
-    context.rollback()
     throw JSONImportError(
       message: "\(failures.count) problem\(failures.count == 1 ? "" : "s") in the input, so nothing was imported:",
       failures: failures)

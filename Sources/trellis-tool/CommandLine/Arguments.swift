@@ -32,11 +32,14 @@ enum Invocation {
 struct ParsedArguments {
   private(set) var operands: [String] = []
   /// The given options with their values; the value of an option without one is empty.
-  private var options: [String: String] = [:]
+  private var options: [String: [String]] = [:]
 
   func has(_ option: String) -> Bool { options[option] != nil }
 
-  func value(of option: String) -> String? { options[option] }
+  func value(of option: String) -> String? { options[option]?.first }
+
+  /// The values of an option that may be given several times, in their order.
+  func values(of option: String) -> [String] { options[option] ?? [] }
 
   init(_ arguments: [String], of command: ToolCommand) throws(ToolFailure) {
     var rest = arguments[...]
@@ -72,15 +75,17 @@ struct ParsedArguments {
       let suggestion = ToolFailure.suggestion(for: "--" + name, among: command.command.options.map { "--" + $0.name })
       throw .usage("\(argument.inMessage) is no option of \(command.rawValue)\(suggestion)", of: command)
     }
-    guard options[name] == nil else { throw .usage("--\(name) is given twice.", of: command) }
+    guard options[name] == nil || option.isRepeatable else {
+      throw .usage("--\(name) is given twice.", of: command)
+    }
     guard let value = option.value else {
       guard parts.count == 1 else { throw .usage("--\(name) takes no value.", of: command) }
-      return options[name] = ""
+      return options[name] = [""]
     }
     guard let given = parts.count > 1 ? String(parts[1]) : rest.popFirst(), !given.isEmpty else {
       throw .usage("--\(name) needs \(value).", of: command)
     }
-    options[name] = given
+    options[name, default: []].append(given)
   }
 }
 

@@ -5,6 +5,8 @@ struct Command: Sendable {
     /// What stands for the value in the help; nil for an option without a value.
     let value: String?
     let summary: String
+    /// Whether the option may be given several times.
+    var isRepeatable = false
   }
 
   /// What stands for the operands in the help.

@@ -53,7 +53,7 @@ enum Completion {
     let commands = ToolCommand.allCases.map { "    '\($0.rawValue):\(quoted($0.command.summary))'\n" }
     let cases = ToolCommand.allCases.map { command in
       let options = options(of: command).map { option in
-        "'--\(option.name)\(option.value == nil ? "" : "=")[\(quoted(option.summary))]\(option.value.map { ":\($0):_files" } ?? "")'"
+        "'\(option.isRepeatable ? "*" : "")--\(option.name)\(option.value == nil ? "" : "=")[\(quoted(option.summary))]\(option.value.map { ":\($0):_files" } ?? "")'"
       }
       return "    \(command.rawValue)) _arguments \(options.joined(separator: " ")) '*:file:_files' ;;\n"
     }

@@ -7,6 +7,9 @@ struct ImportOutcome {
     var inserted = 0
     var updated = 0
     var unchanged = 0
+    var deleted = 0
+
+    var changesNothing: Bool { inserted == 0 && updated == 0 && deleted == 0 }
   }
 
   private var counts: [(entity: String, counts: Counts)] = []
@@ -24,11 +27,10 @@ struct ImportOutcome {
     unresolved = report.unresolved
     self.isWritten = isWritten
     isGivenUp = false
-    // An object may be met several times: what it was at first counts.
-    var known: Set<Int64> = []
-    add(report.inserted, \.inserted, &known)
-    add(report.updated, \.updated, &known)
-    add(report.unchanged, \.unchanged, &known)
+    add(report.inserted, \.inserted)
+    add(report.updated, \.updated)
+    add(report.unchanged, \.unchanged)
+    add(report.deleted, \.deleted)
     counts.sort { $0.entity < $1.entity }
   }
 
@@ -39,17 +41,15 @@ struct ImportOutcome {
     isGivenUp = true
   }
 
-  private mutating func add(
-    _ objects: ImportedObjects, _ count: WritableKeyPath<Counts, Int>, _ known: inout Set<Int64>
-  ) {
-    for object in objects where known.insert(object.key).inserted {
+  private mutating func add(_ objects: ImportedObjects, _ count: WritableKeyPath<Counts, Int>) {
+    for object in objects {
       let place = counts.firstIndex { $0.entity == object.entity } ?? counts.count
       if place == counts.count { counts.append((object.entity, Counts())) }
       counts[place].counts[keyPath: count] += 1
     }
   }
 
-  private var changesNothing: Bool { counts.allSatisfy { $0.counts.inserted == 0 && $0.counts.updated == 0 } }
+  private var changesNothing: Bool { counts.allSatisfy(\.counts.changesNothing) }
 
   private var status: ExitStatus {
     if !rejected.isEmpty { return .failure }
@@ -74,9 +74,10 @@ struct ImportOutcome {
       Console.print("no objects\n")
     } else {
       let rows = counts.map { entity, counts in
-        [entity, "\(counts.inserted)", "\(counts.updated)", "\(counts.unchanged)"]
+        [entity, "\(counts.inserted)", "\(counts.updated)", "\(counts.unchanged)", "\(counts.deleted)"]
       }
-      Console.print(TextTable([["entity", "inserted", "updated", "unchanged"]] + rows, numbers: [1, 2, 3]).text)
+      let header = ["entity", "inserted", "updated", "unchanged", "deleted"]
+      Console.print(TextTable([header] + rows, numbers: [1, 2, 3, 4]).text)
     }
     if !rejected.isEmpty {
       let verb = isWritten ? "were" : "are"
@@ -103,7 +104,7 @@ struct ImportOutcome {
         key: entry.entity,
         value: JSONText.object([
           ("inserted", "\(entry.counts.inserted)"), ("updated", "\(entry.counts.updated)"),
-          ("unchanged", "\(entry.counts.unchanged)"),
+          ("unchanged", "\(entry.counts.unchanged)"), ("deleted", "\(entry.counts.deleted)"),
         ])
       )
     }

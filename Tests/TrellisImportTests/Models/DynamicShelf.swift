@@ -53,6 +53,27 @@ struct DynamicShelf {
     return report
   }
 
+  /// An input of objects of an entity.
+  func input(
+    _ entity: String, _ text: String, _ name: String, at path: String? = nil, lines: Bool = false
+  ) throws -> JSONInput {
+    let number = try #require(context.model.entities.first { $0.name == entity }).index
+    return JSONInput(
+      entity: number, from: Data(text.utf8), named: name, at: path, layout: lines ? .lines : .document)
+  }
+
+  /// Imports several inputs together.
+  @discardableResult func take(
+    together inputs: [JSONInput], _ policy: MergePolicy = .objectTrump, rejecting: JSONRejection = .objects,
+    pieces: Int = 1 << 20, progress: ((JSONImportProgress) -> Void)? = nil
+  ) throws -> JSONImportReport {
+    defer { #expect(!context.hasChanges) }
+    let report = try context.importJSON(
+      inputs, mergePolicy: policy, rejecting: rejecting, pieces: pieces, progress: progress)
+    #expect(try container.check().isEmpty)
+    return report
+  }
+
   /// The objects of an entity as texts, in order: the values of some properties, and of others' keys.
   func list(_ entity: String, _ names: [String]) throws -> [String] {
     try context.objects(entity).map { object in

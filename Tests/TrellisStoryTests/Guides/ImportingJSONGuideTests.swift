@@ -63,6 +63,24 @@ import TrellisTestSupport
     }
     for failure in articles.unresolved { print(failure) }
 
+    let folder = try TestFolder()
+    let teams = folder.file("teams.json")
+    try Data(
+      """
+      [{ "name": "Lions", "captain": 7 }, { "name": "Bears", "captain": 8 }]
+      """.utf8
+    ).write(to: teams)
+    let answer = Data(
+      """
+      { "players": [{ "number": 7, "team": "Lions" }, { "number": 9, "team": "Lions" }] }
+      """.utf8)
+    let together = try context.importJSON([
+      JSONInput(Team.self, from: teams),
+      JSONInput(Player.self, from: answer, named: "answer", at: "players[*]"),
+    ])
+    print(together)
+    for failure in together.rejected { print(failure) }
+
     data = Data(
       """
       [
@@ -134,7 +152,6 @@ import TrellisTestSupport
       print(error.message, error.failures.count)
     }
 
-    let folder = try TestFolder()
     let file = folder.file("books.ndjson")
     try Data(
       """

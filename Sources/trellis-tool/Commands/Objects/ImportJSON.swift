@@ -51,13 +51,10 @@ enum ImportJSON {
     return try ToolFailure.catching(path) {
       let base = container.newContext()
       let context = options.isWritten ? base : base.newChildContext()
-      let entity = try context.model.needEntity(options.entity)
-      let file = try options.open()
-      defer { try? file.close() }
+      let inputs = try options.inputs(of: context.model)
       do {
         let report = try context.importJSON(
-          entity: entity.index, from: file, named: options.input, totalBytes: nil, at: options.path,
-          layout: options.layout, mergePolicy: options.policy, rejecting: options.rejection
+          inputs, mergePolicy: options.policy, rejecting: options.rejection
         ) { progress.show($0.elements) }
         return ImportOutcome(report, isWritten: options.isWritten)
       } catch let error as JSONImportError {
@@ -71,15 +68,20 @@ enum ImportJSON {
 extension ImportJSON {
   /// What the arguments ask for.
   struct Options {
-    let entity: String
-    /// The path of the input; `-` for the standard input.
-    let input: String
-    let path: String?
-    let layout: JSONLayout
+    private let inputs: [Input]
     let policy: MergePolicy
     let rejection: JSONRejection
     let isWritten: Bool
     let isJSON: Bool
+
+    private struct Input {
+      let entity: String
+      /// The path of the file; `-` for the standard input.
+      let file: String
+      /// The path to the elements.
+      let path: String?
+      let layout: JSONLayout
+    }
 
     private static let policies: [String: MergePolicy] = [
       "objectTrump": .objectTrump, "storeTrump": .storeTrump, "overwrite": .overwrite, "rollback": .rollback,
@@ -88,10 +90,20 @@ extension ImportJSON {
     private static let rejections: [String: JSONRejection] = ["objects": .objects, "everything": .everything]
 
     init(_ arguments: ParsedArguments) throws(ToolFailure) {
-      entity = arguments.operands[1]
-      input = arguments.operands[2]
-      path = arguments.value(of: "at")
-      layout = arguments.has("lines") ? .lines : JSONLayout(ofFile: input)
+      let (pairs, paths) = (Array(arguments.operands.dropFirst()), arguments.values(of: "at"))
+      guard pairs.count.isMultiple(of: 2) else {
+        throw .usage("The ENTITY \(pairs[pairs.count - 1].inMessage) needs a FILE.", of: .importJSON)
+      }
+      guard paths.count <= 1 || paths.count == pairs.count / 2 else {
+        throw .usage("--at is given once, or once for each FILE.", of: .importJSON)
+      }
+      inputs = (0..<pairs.count / 2).map { number in
+        let file = pairs[2 * number + 1]
+        return Input(
+          entity: pairs[2 * number], file: file, path: paths.count > 1 ? paths[number] : paths.first,
+          layout: arguments.has("lines") ? .lines : JSONLayout(ofFile: file))
+      }
+      if inputs.count(where: { $0.file == "-" }) > 1 { throw .usage("'-' is given twice.", of: .importJSON) }
       policy = try Self.word("policy", arguments, Self.policies) ?? .objectTrump
       rejection = try Self.word("rejecting", arguments, Self.rejections) ?? .objects
       isWritten = arguments.has("write")
@@ -108,11 +120,18 @@ extension ImportJSON {
       throw .usage("\(text.inMessage) is none of \(list).", of: .importJSON)
     }
 
-    func open() throws(ToolFailure) -> FileHandle {
-      if input == "-" { return .standardInput }
-      try InputFile.needRegular(input, mayBePipe: true)
-      do { return try FileHandle(forReadingFrom: URL(filePath: input)) } catch {
-        throw InputFile.unreadable(input, "The file cannot be read.")
+    /// The inputs. What cannot be read is found out before anything is imported.
+    func inputs(of model: Model) throws -> [JSONInput] {
+      try inputs.map { input in
+        let entity = try model.needEntity(input.entity).index
+        let file = input.file
+        if file != "-" { try InputFile.needRegular(file, mayBePipe: true) }
+        return JSONInput(entity: entity, named: file, at: input.path, layout: input.layout) {
+          if file == "-" { return .standardInput }
+          do { return try FileHandle(forReadingFrom: URL(filePath: file)) } catch {
+            throw InputFile.unreadable(file, "The file cannot be read.")
+          }
+        }
       }
     }
   }
@@ -122,9 +141,10 @@ extension ImportJSON {
 
 extension ImportJSON {
   static let command = Command(
-    operands: "STORE ENTITY FILE", needed: "a STORE, an ENTITY and a FILE", count: 3...3,
+    operands: "STORE ENTITY FILE [ENTITY FILE...]", needed: "a STORE, an ENTITY and a FILE", count: 3...Int.max,
     options: [
-      .init(name: "at", value: "PATH", summary: "where the objects are in the document, as results[*]"),
+      .init(
+        name: "at", value: "PATH", summary: "where the objects are in the document, as results[*]", isRepeatable: true),
       .init(name: "lines", value: nil, summary: "each line is a JSON value, as in .ndjson and .jsonl files"),
       .init(name: "policy", value: "POLICY", summary: "what happens to objects that the store has"),
       .init(name: "rejecting", value: "WHAT", summary: "leave out objects with mistakes, or everything"),
@@ -134,7 +154,8 @@ extension ImportJSON {
     summary: "bring objects from nested JSON, by the mapping in the model",
     details: """
       FILE is a JSON document, or `-` for the input. Its elements are objects of ENTITY, which has "json" in the model.
-      Objects are found by the key that the model names. POLICY is objectTrump (FILE wins, the default), storeTrump (FILE
+      Several files are one import: objects may refer to others in any file, whatever the order. --at is given once for
+      all of them, or once for each. Objects are found by the key that the model names. POLICY is objectTrump (FILE wins, the default), storeTrump (FILE
       fills what is nil), overwrite (what is absent in FILE gets its default), rollback (objects of the store stay) or
       error (they are mistakes). WHAT is objects (the default) or everything.
 
