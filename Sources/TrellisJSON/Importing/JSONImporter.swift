@@ -281,8 +281,9 @@ final class JSONImporter {
     mutating func add(_ record: ImportRecord, waits: Bool = false) {
       records.append((record, waits))
       offsets.append(record.start)
-      for number in record.links.indices where waits || record.openLinks.contains(number) {
-        for case .reference(_, let offset)? in record.links[number]?.members ?? [] { offsets.append(offset) }
+      for case let (number, link?) in record.links.enumerated() where waits || record.openLinks.contains(number) {
+        offsets.append(link.offset)
+        for case .reference(_, let offset) in link.members { offsets.append(offset) }
       }
     }
   }
@@ -297,11 +298,15 @@ final class JSONImporter {
     }
   }
 
+  private func place(_ offset: Int, _ finder: PlaceFinder?) -> JSONPlace? {
+    finder?.place(offset) ?? keptPlaces[offset]
+  }
+
   private func failure(
     _ problem: ImportProblem, _ record: ImportRecord, _ finder: PlaceFinder
   ) -> JSONImportFailure {
     JSONImportFailure(
-      code: problem.code, place: finder.place(problem.offset) ?? keptPlaces[problem.offset] ?? keptPlaces[record.start],
+      code: problem.code, place: place(problem.offset, finder) ?? place(record.start, finder),
       entity: record.map.entity.name,
       property: problem.field.map { record.map.fields[$0].attribute.name } ?? problem.property,
       message: problem.message)
@@ -346,7 +351,7 @@ final class JSONImporter {
     for target in batch.table.targets where target.isHeld {
       for record in target.records where !record.isRejected {
         kept.add(record, waits: true)
-        kept.offsets += (record.offsets + record.links.compactMap { $0?.offset }).filter { $0 >= 0 }
+        kept.offsets += record.offsets.filter { $0 >= 0 }
       }
     }
     for record in batch.keepLinksToHeld() { kept.add(record) }
@@ -389,7 +394,7 @@ final class JSONImporter {
     let offset = Self.offset(of: failure, record)
     return JSONImportFailure(
       code: failure.rule == .unique ? .unique : .brokenRule,
-      place: offset.flatMap { finder?.place($0) ?? keptPlaces[$0] } ?? (record?.start).flatMap { keptPlaces[$0] },
+      place: offset.flatMap { place($0, finder) } ?? (record?.start).flatMap { place($0, finder) },
       entity: failure.entity,
       property: failure.property.isEmpty ? nil : failure.property, message: failure.message)
   }

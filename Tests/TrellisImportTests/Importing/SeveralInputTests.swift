@@ -199,6 +199,20 @@ import TrellisTestSupport
     }
   }
 
+  @Test("a problem of an object that was given twice, the second time inside of another one, has a place")
+  func givenAgain() throws {
+    let shelf = try DynamicShelf(Self.model)
+    let report = try shelf.take(together: [
+      shelf.input("Book", #"[{"isbn": "x", "author": null}, {"isbn": "a", "pages": 1, "author": 7}]"#, "1"),
+      shelf.input("Author", #"[{"id": 1, "first_book": {"isbn": "a"}}, {"id": 2, "first_book": {"isbn": "x"}}]"#, "2"),
+    ])
+    #expect(
+      Set(report.rejected.compactMap { "\($0.place.map { "\($0)" } ?? "-") \($0.code.rawValue)" }).isSuperset(of: [
+        "1:1:26 /0/author missing-values", "1:1:69 /1/author missing-partner",
+      ]), "\(report.rejected)")
+    #expect(report.rejected.allSatisfy { $0.place != nil } && report.inserted.isEmpty)
+  }
+
   @Test("an object that breaks a rule, found at the end, is told with its input")
   func brokenRule() throws {
     let model = Self.model.replacingOccurrences(
