@@ -155,9 +155,9 @@ extension ImportJSON {
     details: """
       FILE is a JSON document, or `-` for the input. Its elements are objects of ENTITY, which has "json" in the model.
       Several files are one import: objects may refer to others in any file, whatever the order. --at is given once for
-      all of them, or once for each. Objects are found by the key that the model names. POLICY is objectTrump (FILE wins, the default), storeTrump (FILE
-      fills what is nil), overwrite (what is absent in FILE gets its default), rollback (objects of the store stay) or
-      error (they are mistakes). WHAT is objects (the default) or everything.
+      all of them, or once for each. Objects are found by the key that the model names. POLICY is objectTrump (FILE wins,
+      the default), storeTrump (FILE fills what is nil), overwrite (what is absent in FILE gets its default), rollback
+      (objects of the store stay) or error (they are mistakes). WHAT is objects (the default) or everything.
 
       Without --write, nothing is written: the import is checked by all rules of the model, and told, and the exit code
       is 2. Each object that cannot be imported is printed with its place, and the exit code is 1. Hooks do not run, since
