@@ -200,6 +200,16 @@ import TrellisTestSupport
     }
   }
 
+  @Test(
+    "a one-to-one of two ends that becomes its own inverse tells the pairs that have no place",
+    arguments: [true, false])
+  func endsBecomeOne(isLossy: Bool) throws {
+    try check(
+      [Make.entity(1, "Card", [Make.link(2, "next", to: 1, inverse: 3), Make.link(3, "past", to: 1, inverse: 2)])],
+      [Make.entity(1, "Card", removed: ["past"], [Make.link(2, "next", to: 1, inverse: 2, isLossy: isLossy)])],
+      graphs: 12)
+  }
+
   @Test("the pairs with rows of an entity that becomes abstract go with them if losses are allowed")
   func becomesAbstract() throws {
     let all = [

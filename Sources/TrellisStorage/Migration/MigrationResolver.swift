@@ -34,7 +34,10 @@ struct MigrationResolver {
     }
     let ends = sources.map { Ends(storedLinks.all[$0.link], $0.isReversed) }
     let isUnion = ends.count > 1
-    let reducesFirst = !link.first.isToMany && (isUnion || ends.contains { $0.hasManyPartners })
+    // An object that was an owner and a partner has two partners, if both ends become one.
+    let reducesFirst =
+      !link.first.isToMany
+      && (isUnion || ends.contains { $0.hasManyPartners || link.isSymmetric && !$0.link.isSymmetric })
     let reducesSecond =
       link.second.map { !$0.isToMany && (isUnion || ends.contains { $0.hasManyOwners }) } ?? false
     let losesPartners = ends.contains { !areKept($0, link) }
