@@ -1,7 +1,7 @@
 import TrellisModel
 import TrellisStorage
 
-/// The keys, indexes and foreign keys that a migration drops, renames and makes. One whose table and columns stay up to
+/// The keys, indexes, foreign keys and checks that a migration drops, renames and makes. One whose table and columns stay up to
 /// their names is not made again, whatever the size of the table.
 struct PartChanges {
   struct Kept {
@@ -25,7 +25,9 @@ struct PartChanges {
   private(set) var indexedTables: Set<String> = []
 
   /// The beginnings of the names of the store's own parts. Others belong to other programs.
-  private static let prefixes = ["_key.", "_unique.", "_reference.", "_index.", "_reverse.", "_target."]
+  private static let prefixes = [
+    "_key.", "_unique.", "_reference.", "_index.", "_reverse.", "_target.", "_entity.", "_value.", "_required.",
+  ]
 
   /// What makes a part the same, in the terms of the current model.
   private struct Shape: Hashable {
@@ -37,8 +39,13 @@ struct PartChanges {
     let condition: String?
   }
 
-  /// - Parameter found: what the schema has before the migration.
-  init(_ changes: TableChanges, _ stored: PostgresSchema, _ current: PostgresSchema, _ found: SchemaFacts) {
+  /// - Parameters:
+  ///   - found: what the schema has before the migration.
+  ///   - changesChecks: whether checks are made and dropped, for which a table has to be taken from all others.
+  init(
+    _ changes: TableChanges, _ stored: PostgresSchema, _ current: PostgresSchema, _ found: SchemaFacts,
+    changesChecks: Bool = true
+  ) {
     let names = current.names
     let tables = KeptNames(changes)
     var available: [Shape: [PostgresSchema.Part]] = [:]
@@ -50,7 +57,7 @@ struct PartChanges {
       available[shape, default: []].append(part)
     }
     var keptNames: Set<String> = []
-    for part in current.parts {
+    for part in current.parts where changesChecks || part.kind != .check {
       let shape = Shape(
         kind: part.kind, table: part.table, columns: part.columns, orders: part.orders, target: part.target,
         condition: part.condition)
@@ -81,11 +88,12 @@ struct PartChanges {
         .map(names.fitted))
     for (name, part) in found.parts.sorted(by: { $0.key < $1.key }) where !keptNames.contains(name) {
       guard storedTables.contains(part.table), Self.prefixes.contains(where: name.hasPrefix) else { continue }
+      if part.kind == PostgresSchema.Part.Kind.check.rawValue && !changesChecks { continue }
       changedTables.insert(part.table)
       if part.kind == PostgresSchema.Part.Kind.foreignKey.rawValue {
         dropForeignKeys.append(Self.drop(name, of: part.table, isConstraint: true, names))
       } else if tables.isKept(part.table, names) {
-        let isConstraint = part.kind == "primaryKey" || part.kind == "unique"
+        let isConstraint = PostgresSchema.Part.Kind(rawValue: part.kind).map { $0 != .index } ?? false
         dropOthers.append(Self.drop(name, of: part.table, isConstraint: isConstraint, names))
       }
     }

@@ -6,7 +6,7 @@ import TrellisStorage
 struct SchemaChange {
   /// Drops, changes and creates tables.
   private(set) var tables: [String] = []
-  /// Makes keys, indexes and foreign keys.
+  /// Makes keys, indexes, foreign keys and checks.
   private(set) var parts: [String] = []
 
   private let names: SQLNames
@@ -27,7 +27,8 @@ struct SchemaChange {
     }
     tables += parts.rename(names)
     tables += changes.writtenRoots.map(current.table) + changes.writtenPairs.map(current.joinTable)
-    self.parts = parts.made.map(\.statement)
+    // Rows that break a check stay, and a large table is not read while it is locked.
+    self.parts = parts.made.map { $0.kind == .check ? $0.statement + " NOT VALID" : $0.statement }
   }
 
   private func literals(_ entities: [String]) -> String { entities.map(SQLName.literal).joined(separator: ", ") }

@@ -1,11 +1,11 @@
 import TrellisModel
 import TrellisStorage
 
-/// What a schema has, as comparable texts: a line for each column, key, index and foreign key.
+/// What a schema has, as comparable texts: a line for each column, key, index, foreign key and check.
 struct SchemaFacts {
   /// The lines of each table, by its name on the server.
   private(set) var tables: [String: Set<String>] = [:]
-  /// The lines of keys, indexes and foreign keys, by their names on the server, with the table that they belong to.
+  /// The lines of keys, indexes, foreign keys and checks, by their names on the server, with the table that they belong to.
   private(set) var parts: [String: (table: String, kind: String, fact: String)] = [:]
 
   private static let separator = "\u{1F}"
@@ -45,13 +45,16 @@ struct SchemaFacts {
     "column \(name) \(type)\(isRequired ? " required" : "")"
   }
 
-  /// The line of a key, an index or a foreign key.
+  /// The line of a key, an index, a foreign key or a check. The name of a check tells what it asks for.
   static func fact(_ part: PostgresSchema.Part, _ names: SQLNames) -> String {
     let columns = part.columns.map { names.plain($0) }
+    if part.kind == .check { return check(columns) }
     return fact(
       part.kind.rawValue, columns, part.orders.map(String.init), target: part.target.map(names.fitted),
       isPartial: part.condition != nil, deferral: part.kind.deferral)
   }
+
+  private static func check(_ columns: [String]) -> String { "check (\(columns.sorted().joined(separator: ", ")))" }
 
   private static func fact(
     _ kind: String, _ columns: [String], _ orders: [String], target: String?, isPartial: Bool, deferral: String
@@ -89,21 +92,27 @@ struct SchemaFacts {
           + "k.condeferrable, k.condeferred, i.indpred IS NOT NULL FROM pg_constraint k "
           + "JOIN pg_class c ON c.oid = k.conrelid LEFT JOIN pg_class f ON f.oid = k.confrelid "
           + "LEFT JOIN pg_index i ON i.indexrelid = k.conindid AND k.contype = 'x' "
-          + "WHERE \(ofSchema) AND k.contype IN ('p', 'u', 'x', 'f')", parameters))
+          + "WHERE \(ofSchema) AND k.contype IN ('p', 'u', 'x', 'f', 'c')", parameters))
     for row in 0..<constraints.count {
       let kind: PostgresSchema.Part.Kind =
         switch constraints.text(row, 2) {
         case "p": .primaryKey
         case "f": .foreignKey
+        case "c": .check
         default: .unique
         }
+      let columns = Self.split(constraints.text(row, 3))
+      if kind == .check {
+        parts[constraints.text(row, 1) ?? ""] = (constraints.text(row, 0) ?? "", kind.rawValue, Self.check(columns))
+        continue
+      }
       let isDeferrable = constraints.integer(row, 5) == 1
       let deferral =
         isDeferrable ? constraints.integer(row, 6) == 1 ? " deferred" : " deferrable" : ""
       parts[constraints.text(row, 1) ?? ""] = (
         constraints.text(row, 0) ?? "", kind.rawValue,
         Self.fact(
-          kind.rawValue, Self.split(constraints.text(row, 3)), [],
+          kind.rawValue, columns, [],
           target: kind == .foreignKey ? constraints.text(row, 4) : nil,
           isPartial: constraints.integer(row, 7) == 1, deferral: deferral)
       )
@@ -149,7 +158,7 @@ struct SchemaFacts {
 extension PostgresSchema.Part.Kind {
   fileprivate var deferral: String {
     switch self {
-    case .primaryKey, .index: ""
+    case .primaryKey, .index, .check: ""
     case .unique: " deferred"
     case .foreignKey: " deferrable"
     }

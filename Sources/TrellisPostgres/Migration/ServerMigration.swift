@@ -102,14 +102,15 @@ struct ServerMigration {
     return migrations
   }
 
-  /// Gives a store the text of a model that leaves everything stored as it is, and the indexes that it declares.
+  /// Gives a store the text of a model that leaves everything stored as it is, and the indexes that it declares. The checks
+  /// of such a model are those that the store has, unless an earlier version of Trellis made it.
   static func replaceText(
     of stored: Model, _ connection: ServerConnection, _ setup: PostgresSetup
   ) throws {
     let former = PostgresSchema(model: stored, names: setup.layout.names)
     let changes = TableChanges(Migration(from: stored, to: setup.model), former, setup.schema, now: QueryClock.now)
     let found = try SchemaFacts(connection, schema: setup.options.schema)
-    let parts = PartChanges(changes, former, setup.schema, found)
+    let parts = PartChanges(changes, former, setup.schema, found, changesChecks: false)
     let change = SchemaChange(changes, parts, setup.schema)
     let names = setup.layout.names
     try connection.lock(parts.changedTables.sorted().map(names.table), "ACCESS EXCLUSIVE")
@@ -194,7 +195,7 @@ struct ServerMigration {
           + "a value is stored more than once.",
         remedy: "Nothing was changed. Make the values unique with the former program, or unite the rows in a step.",
         entity: entity.name, properties: properties)
-    default: return nil
+    default: return BrokenCheck(error, [setup, stored])?.migrationError(setup.name)
     }
   }
 

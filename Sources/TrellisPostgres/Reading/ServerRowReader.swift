@@ -73,11 +73,16 @@ final class ServerRowReader: RowReader {
     return (UnsafeRawBufferPointer(start: trellis_PQgetvalue(handle, row, column), count: Int(count)), types[place])
   }
 
+  private static let noNumber = "the stored number is infinite or none"
+
+  /// The type of a value that is not null.
+  private func type(_ column: Int) -> ServerType? { stored(place(column))?.type }
+
   override func isNull(_ column: Int) -> Bool { stored(place(column)) == nil }
 
   override func integer(_ column: Int) -> Int64 {
     if let (bytes, type) = stored(place(column)), let value = ValueCoding.integer(bytes, type) { return value }
-    report(column, "the stored value is no integer")
+    report(column, "the stored \(type(column) == .timestamp ? "date is infinite" : "value is no integer")")
     return 0
   }
 
@@ -95,7 +100,7 @@ final class ServerRowReader: RowReader {
       default: break
       }
     }
-    report(column, "the stored value is no text")
+    report(column, type(column) == .numeric ? Self.noNumber : "the stored value is no text")
     return ""
   }
 
@@ -107,7 +112,7 @@ final class ServerRowReader: RowReader {
       default: break
       }
     }
-    report(column, "the stored value is neither blob nor text")
+    report(column, type(column) == .numeric ? Self.noNumber : "the stored value is neither blob nor text")
     return UnsafeRawBufferPointer(start: nil, count: 0)
   }
 

@@ -199,7 +199,7 @@ struct WriteRefusal {
       return StoreError(
         .limit, "A value of \(name ?? error.table) is too long for one of its indexes: \(error.message).",
         remedy: "Shorten the value, or take the index or the unique key out of the model.", entity: name)
-    default: break
+    default: if let check = BrokenCheck(error, [setup]) { return check.saveError(setup.name, entity: name) }
     }
     return error.storeError(setup.name, doing: ServerError.saving)
   }

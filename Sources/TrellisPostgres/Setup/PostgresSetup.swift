@@ -13,6 +13,8 @@ final class PostgresSetup: Sendable {
   let constraints: [String: PlannedIndex]
   /// The names of the primary keys.
   let primaryKeys: Set<String>
+  /// The names of the checks.
+  let checks: Set<String>
   /// What the foreign keys of tables belong to, by their names: the entity and the property.
   let foreignKeys: [String: (entity: Int, property: Int)]
   /// Whether rows of an entity may refer to rows that are inserted after them.
@@ -31,6 +33,7 @@ final class PostgresSetup: Sendable {
     for index in IndexPlan(model).all where index.isUnique { constraints[names.fitted(index.name)] = index }
     self.constraints = constraints
     primaryKeys = Set(schema.parts.filter { $0.kind == .primaryKey }.map(\.name))
+    checks = Set(schema.checks.map(\.name))
     var foreignKeys: [String: (entity: Int, property: Int)] = [:]
     var mayReferForward = model.entities.map { _ in false }
     for root in model.entities where root.parent == nil {

@@ -19,9 +19,9 @@ struct PostgresSchema {
   let model: Model
   let names: SQLNames
 
-  /// A key, an index or a foreign key of a table.
+  /// A key, an index, a foreign key or a check of a table.
   struct Part {
-    enum Kind: String { case primaryKey, unique, index, foreignKey }
+    enum Kind: String { case primaryKey, unique, index, foreignKey, check }
 
     let kind: Kind
     /// The name within the server's limit, not quoted.
@@ -33,7 +33,7 @@ struct PostgresSchema {
     var orders: [Int] = []
     /// The table that a foreign key refers to.
     var target: String?
-    /// The condition of a unique key of a child entity.
+    /// The condition of a unique key of a child entity, or of a check, whose columns are numbers in it.
     var condition: String?
     let statement: String
 
@@ -41,7 +41,7 @@ struct PostgresSchema {
     var isConstraint: Bool { kind != .index }
   }
 
-  /// Every statement, in the order in which they can run: the tables, then keys and indexes, then foreign keys.
+  /// Every statement, in the order in which they can run: the tables, then keys and indexes, then foreign keys and checks.
   ///
   /// - Complexity: linear in the size of the model.
   var all: [String] {
@@ -50,13 +50,13 @@ struct PostgresSchema {
       + parts.filter { $0.kind != .primaryKey }.map(\.statement)
   }
 
-  /// The keys, indexes and foreign keys of all tables, in the order in which they can be made.
+  /// The keys, indexes, foreign keys and checks of all tables, in the order in which they can be made.
   var parts: [Part] {
     let roots = model.entities.filter { $0.parent == nil }
     return roots.map { primaryKey($0.name, ["_id"]) }
       + model.joinTables.map { primaryKey($0.name, [$0.first.column, $0.partnerColumn]) }
       + IndexPlan(model).all.map(index) + model.joinTables.map(reversedIndex) + roots.flatMap(foreignKeys)
-      + model.joinTables.flatMap(foreignKeys)
+      + model.joinTables.flatMap(foreignKeys) + checks
   }
 
   // MARK: Primary keys
@@ -147,6 +147,72 @@ struct PostgresSchema {
     [(table.first.column, table.first.entity), (table.partnerColumn, table.partnerEntity)].map { column, entity in
       foreignKey("_target.\(table.name).\(column)", table.name, column, to: entity)
     }
+  }
+
+  // MARK: Checks
+
+  /// The conditions that keep other programs from writing a row that cannot be read.
+  ///
+  /// Each follows from what every model with the same storage has, so that it changes in migrations only. Cases of enums,
+  /// bounds and numbers of members are not among them: models that differ in them share a store, and no program would wait
+  /// for a lock to add a case. Neither are required to-ones: a save may clear a reference of a row that it deletes, and a
+  /// migration leaves rows without one. Whether a text is JSON costs too much, since all checks of a row are evaluated at
+  /// each change of it.
+  var checks: [Part] { model.entities.filter { $0.parent == nil }.flatMap(checks) }
+
+  private func checks(_ root: Entity) -> [Part] {
+    var checks: [Part] = []
+    if root.isInHierarchy {
+      let list = entityNames(root.subtree)
+      checks.append(check("_entity.\(root.name)", root, [Self.entityColumn]) { "\($0[0]) IN (\(list))" })
+    }
+    for column in columns(of: root) {
+      guard let attribute = model.entities[column.entity].properties[column.property].attribute,
+        let condition = Self.condition(attribute.type)
+      else { continue }
+      checks.append(check("_value.\(root.name).\(column.name)", root, [column.name]) { condition($0[0]) })
+    }
+    for number in root.subtree where number != root.index {
+      let entity = model.entities[number]
+      let required = entity.columns[entity.firstOwnColumn...].filter { !$0.isOptional }.map(\.name)
+      if required.isEmpty { continue }
+      let list = entityNames(entity.subtree)
+      checks.append(
+        check("_required.\(entity.name)", root, [Self.entityColumn] + required) { columns in
+          let values = columns.dropFirst().map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+          return "\(columns[0]) NOT IN (\(list)) OR \(values)"
+        })
+    }
+    return checks
+  }
+
+  private static let entityColumn = "_entity"
+
+  private func entityNames(_ entities: [Int]) -> String {
+    entities.map { SQLName.literal(model.entities[$0].name) }.joined(separator: ", ")
+  }
+
+  /// What a value of the server's type must be to be one of an attribute's. Nil if all are.
+  private static func condition(_ type: AttributeType) -> ((_ column: String) -> String)? {
+    switch type {
+    // Only a finite number has a difference to itself, in each version of the server.
+    case .decimal: { "\($0) - \($0) = 0" }
+    case .float, .double: { "\($0) <> 'NaN'" }
+    case .date: { "isfinite(\($0))" }
+    // A text in the server's form of arrays, which is the usual mistake. JSON may begin with white space.
+    case .array: { "left(\($0), 1) IN ('[', ' ', E'\\n', E'\\r', E'\\t')" }
+    case .string, .bool, .int16, .int32, .int64, .data, .uuid, .url, .enumeration, .codable: nil
+    }
+  }
+
+  private func check(
+    _ name: String, _ root: Entity, _ columns: [String], _ condition: (_ columns: [String]) -> String
+  ) -> Part {
+    Part(
+      kind: .check, name: names.fitted(name), table: root.name, columns: columns,
+      condition: condition(columns.indices.map { "$\($0)" }),
+      statement: "ALTER TABLE \(names.table(root.name)) ADD CONSTRAINT \(names.identifier(name)) "
+        + "CHECK (\(condition(columns.map(names.column))))")
   }
 
   // MARK: Indexes

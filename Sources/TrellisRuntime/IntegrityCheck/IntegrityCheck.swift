@@ -233,11 +233,31 @@ struct RowPage {
   private mutating func take(_ row: RowReader, _ link: ContextLink) {
     keys.append(row.key)
     takeReferences(row)
-    if noteMissingAttributes(row) { return }
     takeFiles(row)
+    if noteMissingAttributes(row) { return checkValues(row) }
     row.problem = nil
     let object = entity.type.init(row, in: link)
-    if let problem = row.problem { noteProblem(problem) } else { checkRules(object) }
+    guard let problem = row.problem else { return checkRules(object) }
+    noteProblem(problem)
+    checkValues(row, except: problem.column)
+  }
+
+  /// Checks each value of a row that cannot be read as a whole.
+  ///
+  /// - Parameter noted: The column whose problem is noted already; nil if there is none.
+  private mutating func checkValues(_ row: RowReader, except noted: Int? = nil) {
+    for (number, column) in entity.entity.columns.enumerated() where number != noted && !row.isNull(number) {
+      guard case .attribute(let property) = column.content,
+        let attribute = entity.entity.properties[property].attribute
+      else { continue }
+      row.problem = nil
+      let value = attribute.read(row, number)
+      if let problem = row.problem {
+        noteProblem(problem)
+      } else if let checked = entity.checkedAttributes.first(where: { $0.index == property }) {
+        checkRules(checked, value, row.key)
+      }
+    }
   }
 
   private mutating func takeFiles(_ row: RowReader) {
@@ -280,12 +300,14 @@ struct RowPage {
   }
 
   private mutating func checkRules(_ object: ManagedObject) {
-    for attribute in entity.checkedAttributes {
-      for failure in attribute.failures(of: object._value(attribute.index)) {
-        note(
-          .brokenRule, object._key, attribute.name, "The value \(failure.message).",
-          "Set a value that keeps the rule, or change the rule in the model.")
-      }
+    for attribute in entity.checkedAttributes { checkRules(attribute, object._value(attribute.index), object._key) }
+  }
+
+  private mutating func checkRules(_ attribute: CheckedAttribute, _ value: StoredValue, _ key: Int64) {
+    for failure in attribute.failures(of: value) {
+      note(
+        .brokenRule, key, attribute.name, "The value \(failure.message).",
+        "Set a value that keeps the rule, or change the rule in the model.")
     }
   }
 
