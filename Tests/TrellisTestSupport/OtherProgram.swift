@@ -6,6 +6,7 @@ package final class OtherProgram {
   private let handle: OpaquePointer
 
   package init(_ url: URL) throws {
+    if let reason = trellis_sqlite_load() { throw Refusal(message: String(cString: reason)) }
     var opened: OpaquePointer?
     let code = trellis_sqlite3_open_v2(url.path, &opened, Int32(TRELLIS_SQLITE_OPEN_READWRITE), nil)
     guard let opened, code == TRELLIS_SQLITE_OK else { throw Refusal(message: "cannot open: \(code)") }

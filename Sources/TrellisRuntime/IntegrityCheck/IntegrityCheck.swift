@@ -225,6 +225,8 @@ struct RowPage {
     let request = StoreRequest(
       entity: entity.number, includesSubentities: false, predicate: behind, limit: GraphCheck.pageSize)
     let link = ContextLink()
+    // An object without a generated class reads its values by the model of its context.
+    link.remains = ContextRemains(runtime: check.runtime) { _ in }
     try check.connection.fetch(request) { row in take(row, link) }
     for finding in findings { try check.note(finding) }
     findings = []

@@ -18,6 +18,8 @@ enum Doctor {
   private struct Report {
     let file: StoreFile
     let findings: [StoreFinding]
+    /// The findings that differ in nothing but the object, in the order of the first of each.
+    let groups: [FindingGroup]
     /// The numbers of objects of each entity that can have some, without those of its subentities.
     let counts: [(entity: String, count: Int)]
     let sizes: [(what: String, bytes: Int64)]
@@ -35,7 +37,13 @@ enum Doctor {
       do {
         let container = try file.container(readOnly: true)
         defer { container.close() }
-        findings = try container.check(limit: shownFindings)
+        var findings: [StoreFinding] = []
+        var groups = FindingGroups(most: shownFindings)
+        try container.check { finding in
+          if findings.count < shownFindings { findings.append(finding) }
+          groups.add(finding)
+        }
+        (self.findings, self.groups) = (findings, groups.all)
         let context = container.newContext()
         counts = try file.model.entities.filter { !$0.isAbstract }.map { entity in
           (entity.name, try context.count(of: StoreRequest(entity: entity.index, includesSubentities: false)))
@@ -134,8 +142,8 @@ enum Doctor {
         lines += advice.map { "  the request \($0.request) of \($0.entity) reads the whole table: \($0.text)" }
       }
       lines += ["", findings.isEmpty ? "nothing is broken" : "broken"]
-      lines += findings.map { "  \($0)" }
-      if findings.count >= shownFindings { lines.append("  and possibly more") }
+      lines += groups.map { "  \($0)" }
+      if groups.count >= shownFindings { lines.append("  and possibly more") }
       return lines.joined(separator: "\n") + "\n"
     }
 
@@ -179,6 +187,58 @@ enum Doctor {
 
         """
     }
+  }
+}
+
+// MARK: - Finding groups
+
+/// Findings of one kind at one property: a program that writes by itself leaves the same in many rows.
+struct FindingGroup: CustomStringConvertible {
+  /// The number of keys that are shown.
+  private static let shownKeys = 3
+
+  /// The finding of the first object, without the object.
+  let finding: StoreFinding
+  private var keys: [Int64] = []
+  private var count = 0
+
+  init(_ finding: StoreFinding) { self.finding = finding }
+
+  mutating func add(_ key: Int64?) {
+    count += 1
+    if let key, keys.count < Self.shownKeys { keys.append(key) }
+  }
+
+  /// The words of a finding, with the number of objects if there are several.
+  var description: String {
+    var told = finding
+    if count == 1 {
+      told.key = keys.first
+    } else if !keys.isEmpty {
+      let more = count > keys.count ? ", …" : ""
+      told.message = "\(count) objects, \(keys.map { "\($0)" }.joined(separator: ", "))\(more): \(finding.message)"
+    }
+    return told.description
+  }
+}
+
+/// Collects findings in groups.
+private struct FindingGroups {
+  private let most: Int
+  private(set) var all: [FindingGroup] = []
+  private var places: [StoreFinding: Int] = [:]
+
+  /// - Parameter most: The maximum number of groups. The findings of others are not kept.
+  init(most: Int) { self.most = most }
+
+  mutating func add(_ finding: StoreFinding) {
+    var common = finding
+    common.key = nil
+    if let place = places[common] { return all[place].add(finding.key) }
+    if all.count >= most { return }
+    places[common] = all.count
+    all.append(FindingGroup(common))
+    all[all.count - 1].add(finding.key)
   }
 }
 
