@@ -4,7 +4,10 @@ package import Foundation
 package final class TestFolder: Sendable {
   package let url = FileManager.default.temporaryDirectory.appending(path: "trellis-\(UUID().uuidString)")
 
-  package init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+  package init() throws {
+    LinkFindings.demandNone()
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
 
   deinit { try? FileManager.default.removeItem(at: url) }
 

@@ -174,6 +174,8 @@ extension ParentConnection {
   /// store.
   func save(_ request: SaveRequest) throws -> SaveOutcome {
     guard let handing = try checked(request) else { return SaveOutcome() }
+    let watch = LinkWatch(parent, "a child's save", changing: [ManagedObject]())
+    defer { watch.end(touching: child.graph.map { Array($0.keysOfChanges) } ?? []) }
     parent.undo.beginGroup(nil)
     defer { parent.undo.endGroup() }
     try carryOut(handing)
@@ -289,6 +291,12 @@ extension ParentConnection {
 
 extension ParentConnection: ParentStore {
   func mergeChanges(into child: ObjectGraph) { child.mergeParent(of: self) }
+
+  #if DEBUG
+    var mayHaveChanges: Bool {
+      !(changedInParent.isEmpty && deletedInParent.isEmpty && newInParent.isEmpty && parent.keysOfChanges.isEmpty)
+    }
+  #endif
 }
 
 extension ObjectGraph {

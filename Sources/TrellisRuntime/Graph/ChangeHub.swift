@@ -27,6 +27,10 @@ final class ContextInbox: Sendable {
     ring()
   }
 
+  #if DEBUG
+    var isEmpty: Bool { !isFull.load(ordering: .acquiring) }
+  #endif
+
   func takeAll() -> [SaveNotice] {
     guard isFull.load(ordering: .acquiring) else { return [] }
     return notices.withLock { waiting in

@@ -69,6 +69,15 @@ package final class ObjectGraph {
   private(set) var isPast = false
   let undo: any UndoRecording
 
+  #if DEBUG
+    /// The number of operations that run within each other and are checked when they end.
+    var watches = 0
+    /// Contradictions that the next merge may settle, by object, and the operations after which they were found.
+    var suspectedLinks: [Int64: [String: String]] = [:]
+    /// The contradictions that were reported.
+    var toldLinks: Set<String> = []
+  #endif
+
   private var keys: Range<Int64> = 0..<0
   private var keyBlock: Int64 = 1
   private(set) var openConnection: (any StoreConnection)?
@@ -244,6 +253,10 @@ protocol SaveObserver: AnyObject {
 protocol ParentStore: StoreConnection {
   /// Merges the parent's changes into a child, saved or not.
   func mergeChanges(into child: ObjectGraph)
+  #if DEBUG
+    /// Whether the parent may have changed what the child has merged last.
+    var mayHaveChanges: Bool { get }
+  #endif
 }
 
 /// The history of changes that can be undone, as far as the graph calls it.

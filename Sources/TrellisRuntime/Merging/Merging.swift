@@ -9,12 +9,23 @@ extension ObjectGraph {
     parent?.mergeInbox()
     core.externalChanges.look(through: openConnection)
     let notices = inbox.takeAll()
+    let watch = LinkWatch(self, "a merge", changing: backlog.keys.compactMap { map[$0] })
     for notice in notices { merge(notice) }
     // A save of a child context passes its changes to the parent, which merges them with its own.
     if readsEdited && parent != nil { (openConnection as? any ParentStore)?.mergeChanges(into: self) }
     if !backlog.isEmpty { settleBacklog(readingEdited: readsEdited) }
     checkInvariants()
+    watch.end(touching: keys(touchedBy: notices), hasMerged: readsEdited)
     if !notices.isEmpty { saveObserver?.didSave(notices, in: self) }
+  }
+
+  /// The keys of the objects that a merge may have changed.
+  private func keys(touchedBy notices: [SaveNotice]) -> [Int64] {
+    var keys = parent.map { Array($0.keysOfChanges) } ?? []
+    for notice in notices {
+      keys += (notice.inserted + notice.updated + notice.relinked).map(\.key) + notice.referred
+    }
+    return keys
   }
 
   /// Merges the saves of others into the context and its descendants.

@@ -271,6 +271,8 @@ extension IdentifiedObject {
   /// - Throws: ``StoreError`` if former partners have to be loaded and the store fails.
   public func rollback<Value>(_ property: KeyPath<Self, Value>) throws {
     guard phase == .persistent, let graph = link.graph else { return }
+    let watch = LinkWatch(graph, "a rollback of a property", changing: [self])
+    defer { watch.end() }
     let numbers = numbers(of: property)
     try graph.adoptStoredReferences(of: self, numbers)
     try graph.rollback(self, numbers)
@@ -288,6 +290,8 @@ extension ManagedObject {
   /// - Complexity: linear in the number of changed objects of the context.
   public final func rollback() throws {
     guard let graph = attachedGraph, graph.isAllowed("rollback") else { return }
+    let watch = LinkWatch(graph, "a rollback of an object", changing: [self])
+    defer { watch.end() }
     if phase == .inserted { return try graph.withdraw(self) }
     if phase == .deleted { graph.undelete(self) }
     guard phase == .persistent else { return }
@@ -316,6 +320,8 @@ extension ObjectGraph {
   /// Discards all changes since the last save.
   func rollback() {
     guard isAllowed("rollback") else { return }
+    let watch = LinkWatch(self, "a rollback")
+    defer { watch.end() }
     for object in inserted where object.phase == .inserted { leave(object) }
     for object in deleted { revive(object) }
     for object in changed { restore(object) }
@@ -342,6 +348,8 @@ extension ObjectGraph {
   func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
     try checkOwn(object, "was not refreshed")
     guard object.phase == .persistent else { return }
+    let watch = LinkWatch(self, "a refresh", changing: [object])
+    defer { watch.end() }
     if discardingChanges {
       try adoptStoredReferences(of: object, object.changedNumbers)
       try discardChanges(of: object)

@@ -14,6 +14,8 @@ extension ObjectGraph {
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`.
   private func revertDelete(_ number: Int) throws {
+    let watch = LinkWatch(self, "an undelete")
+    defer { watch.end() }
     let closure = pending.deletions.closures.remove(at: number)
     pending.deletions.noteCascades()
     bringBack(closure.victims)

@@ -43,6 +43,12 @@ struct SaveOperation {
   ///
   /// - Throws: the same errors as ``ManagedObjectContext/save(mergePolicy:)``. Memory and the store are then unchanged.
   static func run(_ graph: ObjectGraph, _ policy: MergePolicy, unites: UnitingKeys? = nil) throws {
+    operationDidEnd(try written(graph, policy, unites), graph)
+  }
+
+  private static func written(_ graph: ObjectGraph, _ policy: MergePolicy, _ unites: UnitingKeys?) throws -> SavePlan {
+    let watch = LinkWatch(graph, "a save")
+    defer { watch.end() }
     graph.mergeInbox(readingEdited: false)
     graph.checkInvariants()
     let plan = try graph.withWillSave {
@@ -50,7 +56,7 @@ struct SaveOperation {
       return try operation.write()
     }
     graph.checkInvariants()
-    operationDidEnd(plan, graph)
+    return plan
   }
 
   // MARK: Steps 3 to 8, until the store accepts them

@@ -189,6 +189,8 @@ public final class UndoHistory: UndoRecording {
   /// - Returns: the step that reverts this.
   private func turn(_ step: UndoStep, onFailure restore: () -> Void) throws -> UndoStep {
     guard let graph = link.graph, let recorder = graph.recorder else { return step }
+    let watch = LinkWatch(graph, "an undo", changing: step.parts.lazy.flatMap { $0.touched })
+    defer { watch.end() }
     var opposite = UndoStep(name: step.name)
     do {
       for changes in step.parts.reversed() {

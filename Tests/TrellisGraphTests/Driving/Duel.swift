@@ -1,6 +1,7 @@
 import Trellis
 import TrellisModel
 import TrellisRuntime
+import TrellisTestSupport
 
 /// Runtime and reference side by side.
 struct Duel {
@@ -35,6 +36,10 @@ struct Duel {
     try carryOut(operation)
     if let violation = live.context.graph.stateViolations().first {
       throw Difference(description: "the context is out of order: \(violation)")
+    }
+    // Only the tested context changes its parents.
+    if let violation = live.context.linkViolations(hasMerged: true).first {
+      throw Difference(description: "both ends: \(violation)")
     }
     switch operation {
     case .undo, .redo: break

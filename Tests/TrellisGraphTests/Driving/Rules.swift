@@ -1,5 +1,6 @@
 import Trellis
 import TrellisModel
+import TrellisTestSupport
 
 /// The model under test, read once.
 struct Rules: Sendable {
@@ -10,6 +11,7 @@ struct Rules: Sendable {
   let homes: [RelationshipStorage]
 
   init(_ objectModel: ObjectModel = .rules) throws {
+    LinkFindings.demandNone()
     let model = try Model(objectModel.description)
     let shapes = Shapes(model.description)
     self.shapes = shapes

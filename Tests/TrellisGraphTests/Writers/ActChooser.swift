@@ -18,6 +18,32 @@ struct ActChooser {
     return Act(writer: writer, deed: deed(writer, living))
   }
 
+  /// Mostly links, saves and rollbacks.
+  mutating func nextOfCouples() throws -> Act {
+    let writer = random.below(village.writers.count)
+    let living = try village.writers[writer].living()
+    guard living.count > 1 else {
+      return Act(writer: writer, deed: .insert(plan.entities[0], as: village.nextNumber))
+    }
+    let object = living[random.below(living.count)]
+    let deed: Act.Deed? =
+      switch random.below(24) {
+      case 0..<9: link(living)
+      case 9..<13: .save(policy(), looks() ? .after : .not)
+      case 13, 14: .rollback
+      case 15: .rollbackObject(object)
+      case 16, 17: .merge(looks: true)
+      case 18: .discard(object)
+      case 19, 20: plan.undoes ? random.below(3) == 0 ? .redo : .undo : .rollback
+      case 21: .delete(object)
+      case 22:
+        pick(village.writers[writer].context.deletedObjects.map(village.writers[writer].number(of:)))
+          .map { Act.Deed.undelete($0) }
+      default: living.count < plan.size ? .insert(plan.entities[0], as: village.nextNumber) : .refreshAll
+      }
+    return Act(writer: writer, deed: deed ?? .merge(looks: true))
+  }
+
   private mutating func deed(_ writer: Int, _ living: [Int]) -> Act.Deed {
     let kind = random.below(100)
     if living.isEmpty || kind < 12 && living.count < plan.size {

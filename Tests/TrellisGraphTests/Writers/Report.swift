@@ -6,6 +6,8 @@ struct Report {
   /// The seed of the plan.
   let seed: UInt64
   let acts: Substring
+  /// Whether the plan is one of couples in a context and its child.
+  var isOfCouples: Bool { heading.contains("(couples)") }
 
   static func all() throws -> [Report] {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Reports.txt")

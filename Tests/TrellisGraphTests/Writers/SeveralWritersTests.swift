@@ -35,10 +35,15 @@ import TrellisTestSupport
     let reports = try Report.all()
     #expect(reports.count > 200)
     for report in reports {
-      let episode = VillageEpisode(seed: report.seed, stores: kind, length: 0)
+      let episode = VillageEpisode(
+        seed: report.seed, stores: kind, length: 0, isOfCouples: report.isOfCouples)
       let difference = try episode.replay(report.acts, rules)
       if Self.openCouples.contains(report.seed) {
         withKnownIssue("both writers have given one object of a couple away") {
+          #expect(difference == nil, "\(report.heading)")
+        }
+      } else if Self.openReadings.contains(report.seed) {
+        withKnownIssue("a member whose row was set here counts as one that was read") {
           #expect(difference == nil, "\(report.heading)")
         }
       } else {
@@ -47,9 +52,14 @@ import TrellisTestSupport
     }
   }
 
-  /// Reports after which the two ends of a one-to-one that is its own inverse do not agree until a save: an undo or a
-  /// refresh of one end beside an edit of others, a partner that is the object itself, and three writers at once.
-  private static let openCouples: Set<UInt64> = [2356, 3133, 3150, 11399, 50808, 50913, 100768, 100959]
+  /// Reports after which an owner that others have deleted and brought back has read members whose rows were set here.
+  private static let openReadings: Set<UInt64> = [2204, 70570, 833495]
+
+  /// Reports after which the two ends of a one-to-one that is its own inverse do not agree until a save: an undo, a
+  /// rollback or a refresh of one end beside an edit of others, a partner that is the object itself, and three writers at once.
+  private static let openCouples: Set<UInt64> = [
+    2356, 3133, 3150, 11399, 20352, 30454, 50808, 50913, 100768, 100959, 700274, 700384,
+  ]
 
   @Test(
     "after every merge and save, memory agrees with the store but for what is unsaved", .timeLimit(.minutes(60)),
@@ -62,6 +72,21 @@ import TrellisTestSupport
       let episode = VillageEpisode(seed: seed, stores: kind, length: Self.length, scrutiny: Self.scrutiny)
       guard let failure = try episode.run(rules) else { continue }
       Issue.record("seed \(seed) (\(kind)): \(failure)")
+      differences += 1
+      if differences == Self.enough { return }
+    }
+  }
+
+  private static let couples = TestSettings.number("TRELLIS_COUPLES_EPISODES", or: 100)
+
+  @Test("both halves of a couple agree in a context and its child, whatever is saved and rolled back")
+  func couplesAgree() throws {
+    let rules = try Rules(.village)
+    var differences = 0
+    for seed in Self.seed..<(Self.seed + UInt64(Self.couples)) {
+      let episode = VillageEpisode(seed: seed, stores: .memory, length: 24, isOfCouples: true)
+      guard let failure = try episode.run(rules) else { continue }
+      Issue.record("seed \(seed): \(failure)")
       differences += 1
       if differences == Self.enough { return }
     }

@@ -6,9 +6,22 @@ extension Village {
   func carryOut(_ act: Act) throws {
     let writer = writers[act.writer % writers.count]
     try carryOut(act, writer)
+    if comparesMemory { try checkLinks(after: act, of: writer) }
     for writer in writers {
       if let violation = writer.context.graph.stateViolations().first {
         throw Difference(description: "\(Act.name(of: writer.index)) is out of order: \(violation)")
+      }
+    }
+  }
+
+  /// Both ends of every relationship agree in each context that knows what others have done.
+  private func checkLinks(after act: Act, of actor: Writer) throws {
+    if let finding = findings?.take().first { throw Difference(description: finding) }
+    var hasMerged = false
+    if case .merge = act.deed { hasMerged = true }
+    for writer in writers {
+      if let violation = writer.context.linkViolations(hasMerged: hasMerged && writer === actor).first {
+        throw Difference(description: "\(Act.name(of: writer.index)): \(violation)")
       }
     }
   }

@@ -1,4 +1,5 @@
 import Trellis
+import TrellisTestSupport
 
 /// A container with several contexts that write it, and what its store holds.
 final class Village {
@@ -19,6 +20,8 @@ final class Village {
   let rules: Rules
   let plan: VillagePlan
   private let scrutiny: Scrutiny
+  /// What debug builds find after operations.
+  let findings: LinkFindings?
   private(set) var writers: [Writer] = []
   /// The entity of each object, by number; the first is none.
   private(set) var entities: [String] = [""]
@@ -30,8 +33,12 @@ final class Village {
   private var storedVersion = 0
   private var stored = Picture(objects: [])
 
-  init(_ container: PersistentContainer, _ rules: Rules, _ plan: VillagePlan, _ scrutiny: Scrutiny = .everything) {
+  init(
+    _ container: PersistentContainer, _ rules: Rules, _ plan: VillagePlan, _ scrutiny: Scrutiny = .everything,
+    findings: LinkFindings? = nil
+  ) {
     self.scrutiny = scrutiny
+    self.findings = findings
     self.container = container
     self.rules = rules
     self.plan = plan

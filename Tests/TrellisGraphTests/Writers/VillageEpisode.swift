@@ -7,6 +7,8 @@ struct VillageEpisode {
   let stores: StoreKind
   let length: Int
   var scrutiny = Village.Scrutiny.everything
+  /// Whether it is about couples in a context and its child only.
+  var isOfCouples = false
 
   struct Failure: CustomStringConvertible {
     let difference: String
@@ -21,12 +23,12 @@ struct VillageEpisode {
   /// - Parameter shortens: whether that is to be looked for.
   func run(_ rules: Rules, shortens: Bool = true) throws -> Failure? {
     var random = SeededGenerator(seed: seed)
-    let plan = VillagePlan(&random, rules.shapes)
+    let plan = plan(&random, rules)
     var acts: [Act] = []
     let found = try play(plan, rules) { village in
       var chooser = ActChooser(village, random)
       for _ in 0..<length {
-        let act = try chooser.next()
+        let act = try isOfCouples ? chooser.nextOfCouples() : chooser.next()
         acts.append(act)
         try village.carryOut(act)
       }
@@ -36,12 +38,16 @@ struct VillageEpisode {
     return shortens ? try shorten(failure, plan, rules) : failure
   }
 
+  private func plan(_ random: inout SeededGenerator, _ rules: Rules) -> VillagePlan {
+    isOfCouples ? VillagePlan(ofCouples: &random, rules.shapes) : VillagePlan(&random, rules.shapes)
+  }
+
   /// Plays what a report of this seed has printed.
   ///
   /// - Returns: the difference that was found.
   func replay(_ report: Substring, _ rules: Rules, prints: Bool = false) throws -> String? {
     var random = SeededGenerator(seed: seed)
-    let plan = VillagePlan(&random, rules.shapes)
+    let plan = plan(&random, rules)
     var entities: [Int: String] = [:]
     let acts = report.split(separator: "\n").compactMap { Act($0, rules, &entities) }
     return try play(acts, plan, rules) { act, village in
@@ -76,11 +82,13 @@ struct VillageEpisode {
     let place = try StorePlace(stores)
     defer { place.remove() }
     let container = try PersistentContainer(model: .village, store: place.configuration) { _ in }
-    let village = Village(container, rules, plan, scrutiny)
     do {
-      try body(village)
-      for writer in village.writers.indices { try village.carryOut(Act(writer: writer, deed: .merge(looks: true))) }
-      try village.checkStore()
+      try LinkFindings.collect { findings in
+        let village = Village(container, rules, plan, scrutiny, findings: findings)
+        try body(village)
+        for writer in village.writers.indices { try village.carryOut(Act(writer: writer, deed: .merge(looks: true))) }
+        try village.checkStore()
+      }
     } catch let difference as Village.Difference {
       return difference.description
     } catch {

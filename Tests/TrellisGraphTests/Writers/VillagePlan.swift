@@ -53,6 +53,20 @@ struct VillagePlan {
     interval = [1, 1, 3, 8][random.below(4)]
   }
 
+  /// Couples of a one-to-one that is its own inverse, in a context and its child, at times beside a third context.
+  init(ofCouples random: inout SeededGenerator, _ shapes: Shapes) {
+    writers = 2 + random.below(3) / 2
+    parents = [nil, 0, nil].prefix(writers).map(\.self)
+    touched = shapes.all.filter { $0.entity == "Villager" && $0.name == "spouse" }
+    entities = ["Villager"]
+    size = 3 + random.below(2)
+    holdsObjects = random.below(4) != 0
+    undoes = random.below(2) == 0
+    hasKeys = false
+    observes = false
+    interval = [1, 1, 3].randomElement(using: &random) ?? 1
+  }
+
   /// One relationship among few objects.
   init(_ meeting: Meeting, _ kinship: Kinship, observes: Bool) {
     writers = 3
