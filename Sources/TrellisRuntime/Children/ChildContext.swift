@@ -13,7 +13,8 @@ final class ParentConnection: StoreConnection {
   /// The child.
   let child: ContextLink
   var seen = ParentRowVersions()
-  /// The keys of the parent's objects that had unsaved changes at the child's last merge.
+  /// The keys of the parent's objects that had unsaved changes at the child's last merge, or when the child has read them
+  /// since. The parent may roll these changes back.
   var changedInParent: Set<Int64> = []
   /// The keys of objects that the parent had deleted at one of the child's merges. They may be restored.
   var deletedInParent: Set<Int64> = []
@@ -132,6 +133,7 @@ final class ParentConnection: StoreConnection {
   ) throws -> [(owner: Int64, destination: Int, keys: [Int64])] {
     guard let relationship = parent.runtime.relationship(number) else { return [] }
     let owners = try objects(keys, of: relationship.entity)
+    owners.forEach(noteUnsaved)
     if relationship.isToMany {
       let unloaded = owners.filter { !parent.list(of: $0, relationship).isLoaded }
       if !unloaded.isEmpty { try parent.loadMembers(of: unloaded, relationship) }
@@ -152,9 +154,18 @@ final class ParentConnection: StoreConnection {
       }
   }
 
+  /// Notes that the child has read an object with unsaved changes.
+  private func noteUnsaved(_ object: ManagedObject) {
+    if object.phase == .inserted {
+      newInParent.insert(object._key)
+    } else if object.isInChangedList {
+      changedInParent.insert(object._key)
+    }
+  }
+
   /// The present row of an object of the parent.
   private func row(of object: ManagedObject) -> RowReader {
-    if object.phase == .inserted { newInParent.insert(object._key) }
+    noteUnsaved(object)
     return show(object, in: parent, version: seen.version(of: object, parent.info(of: object)))
   }
 
