@@ -82,6 +82,13 @@ final class ImportBatch {
     let object: ManagedObject
     let owner: ImportTarget
     let link: LinkMap
+
+    struct Place: Hashable {
+      let object: Int64
+      let relationship: ObjectIdentifier
+    }
+
+    var place: Place { Place(object: object._key, relationship: ObjectIdentifier(link.relationship)) }
   }
 
   /// The objects that links of this batch have removed from their owners.
@@ -97,7 +104,10 @@ final class ImportBatch {
   /// Leaves objects that require an owner with the one that they had, until the end of the import: a save would refuse
   /// them, and a later batch may give them to another owner.
   private func settleStrays() throws {
-    for stray in strays where !stray.object.isDeleted {
+    // An object that another record gave to an owner and a third one took away is with the last one.
+    var last: [Stray.Place: Int] = [:]
+    for (number, stray) in strays.enumerated() { last[stray.place] = number }
+    for (number, stray) in strays.enumerated() where !stray.object.isDeleted && last[stray.place] == number {
       guard let inverse = stray.link.owner else { continue }
       guard try stray.object.isEmpty(inverse) else {
         lost.forget(stray.object._key, in: stray.link.relationship)

@@ -266,6 +266,20 @@ import TrellisTestSupport
     }
   }
 
+  @Test("a member that two owners lose in one batch is deleted if no later one has it", arguments: [false, true])
+  func lostTwice(_ required: Bool) throws {
+    for last in [[], [#"{"id": 3, "pets": ["a"]}"#]] {
+      let shelf = try DynamicShelf(Self.model(required: required))
+      try shelf.take(Self.start)
+      let elements = [
+        #"{"id": 1, "pets": ["b"]}"#, #"{"id": 2, "pets": ["a"]}"#, #"{"id": 2, "pets": []}"#,
+      ]
+      let report = try shelf.take((elements + Self.filler + last).joined(separator: "\n"), lines: true)
+      #expect(try shelf.list("Pet", ["tag", "weight", "owner.id"]) == (last.isEmpty ? ["b 8 1"] : ["a 7 3", "b 8 1"]))
+      #expect(report.rejected.isEmpty && report.deleted.count == 1 - last.count)
+    }
+  }
+
   @Test("an object that has left its owner does not stay because a relationship refers to it that owns nothing")
   func referred() throws {
     let model = """
