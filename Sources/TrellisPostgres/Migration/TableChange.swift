@@ -176,6 +176,7 @@ private struct KeptTableCheck {
   /// - Returns: whether the columns can be changed in place.
   private func addColumns(_ moves: [RowMove], to table: inout KeptTable) -> Bool {
     var left = Dictionary(oldSchema.columns(of: table.origin).map { ($0.name, $0) }) { first, _ in first }
+    let sources = Set(moves.flatMap(storedNames))
     for column in newSchema.columns(of: root) {
       let uses = moves.compactMap { move -> (move: RowMove, source: ColumnSource)? in
         let entity = current.entities[move.entity]
@@ -193,6 +194,10 @@ private struct KeptTableCheck {
         guard names.count == 1, let old = left.removeValue(forKey: name),
           keep(old, as: column, uses, moves, in: &table)
         else { return false }
+      } else if uses.isEmpty, !sources.contains(column.name), let old = left[column.name], old.type == column.type {
+        // No entity with rows has the column: it stays with its parts, for models that differ in their texts only.
+        left[column.name] = nil
+        guard keep(old, as: column, [], moves, in: &table) else { return false }
       } else {
         guard let addition = addition(column, uses, moves) else { return false }
         table.added.append(addition)
@@ -202,6 +207,13 @@ private struct KeptTableCheck {
     }
     table.dropped = left.values.sorted { $0.name < $1.name }
     return true
+  }
+
+  /// The names of the stored columns that the rows of an entity are made of.
+  private func storedNames(_ move: RowMove) -> [String] {
+    move.columns.compactMap {
+      if case .stored(let source) = $0 { stored.entities[move.origin].columns[source.column].name } else { nil }
+    }
   }
 
   /// Keeps a stored column under the name of a current one.

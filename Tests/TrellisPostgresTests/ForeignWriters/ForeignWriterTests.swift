@@ -110,6 +110,7 @@ import TrellisTestSupport
   func newText(kind: Market.Kind) throws {
     let market = try Market(kind)
     let keys = try market.insert(["Plain"])
+    let before = try market.columnsAndChecks()
     var description = market.model.description
     description.version = "2"
     let strict = try #require(description.enums.firstIndex { $0.name == "Strict" })
@@ -121,6 +122,8 @@ import TrellisTestSupport
       try reader.run(ServerStatement("LOCK TABLE \(market.qualified("Plain")) IN ACCESS SHARE MODE"))
       try market.open(Model(description)).close()
     }
+    // Not even those of an entity without rows.
+    #expect(try market.columnsAndChecks() == before)
     func isRefused(_ sql: String) -> Bool {
       do {
         try market.run(sql)

@@ -97,6 +97,21 @@ final class Market {
     }
   }
 
+  /// The columns of the tables with their numbers, which a column that is made again does not keep, and the checks.
+  func columnsAndChecks() throws -> [String] {
+    let address = try ServerAddress(TestServer.url)
+    let connection = try ServerConnection(address.keywords(timeout: 10), preparesStatements: false)
+    let result = try connection.run(
+      ServerStatement(
+        """
+        SELECT c.relname || ' ' || a.attname || ' ' || a.attnum FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE c.relnamespace = '"\(schema)"'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+        UNION ALL SELECT conname FROM pg_constraint
+        WHERE connamespace = '"\(schema)"'::regnamespace AND contype = 'c' ORDER BY 1
+        """))
+    return (0..<result.count).map { result.text($0, 0) ?? "" }
+  }
+
   private func table(_ entity: String) -> String {
     let root = model.entities[model.entity(named: entity)?.root ?? 0].name
     return kind == .sqlite ? "\"\(root)\"" : "SCHEMA.\"\(root)\""
