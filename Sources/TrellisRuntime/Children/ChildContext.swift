@@ -357,14 +357,6 @@ extension ObjectGraph {
     announceReferences(to: gone)
     if !gone.isEmpty { forgetStoredMembers(gone, of: entities) }
   }
-
-  /// The keys of the objects that a save would write or delete.
-  var keysOfChanges: Set<Int64> {
-    var keys: Set<Int64> = []
-    for list in [inserted, changed, deleted] { keys.formUnion(list.lazy.map(\._key)) }
-    keys.formUnion(pending.deferredLists.lists.keys.lazy.map(\.owner))
-    return keys
-  }
 }
 
 extension ObjectGraph {

@@ -87,6 +87,14 @@ extension ObjectGraph {
   var inserted: ContiguousArray<ManagedObject> { pending.inserted }
   var changed: ContiguousArray<ManagedObject> { pending.changed }
   var deleted: ContiguousArray<ManagedObject> { pending.deleted }
+
+  /// The keys of the objects that a save would write or delete.
+  var keysOfChanges: Set<Int64> {
+    var keys: Set<Int64> = []
+    for list in [inserted, changed, deleted] { keys.formUnion(list.lazy.map(\._key)) }
+    keys.formUnion(pending.deferredLists.lists.keys.lazy.map(\.owner))
+    return keys
+  }
 }
 
 extension PendingChanges {

@@ -177,7 +177,7 @@ import TrellisStorage
           report.keys.key(of: finding.entity, number).map { "\(finding.entity)/\($0).\(finding.property ?? "")" }
         }
       })
-    #expect(found.count == 3)
+    #expect(found.count == 6)
     #expect(
       told.isSuperset(of: found.map { "\($0.entity ?? "")/\($0.key ?? 0).\($0.properties.joined(separator: ","))" }))
     #expect(
