@@ -62,7 +62,7 @@ extension ManagedObjectContext {
     return try importJSON([input], mergePolicy: mergePolicy, rejecting: rejection, progress: progress)
   }
 
-  /// Imports the objects of several inputs, as ``importJSON(_:from:at:layout:mergePolicy:rejecting:progress:)`` does those
+  /// Imports the objects of several inputs, as `importJSON(_:from:)` does those
   /// of one.
   ///
   /// ```swift
