@@ -45,8 +45,7 @@ extension ManagedObjectContext {
     return try importJSON([input], mergePolicy: mergePolicy, rejecting: rejection, progress: progress)
   }
 
-  /// Imports objects from a JSON file, as ``importJSON(_:from:at:layout:mergePolicy:rejecting:progress:)`` does from
-  /// data. The file is read piece by piece, whatever its size.
+  /// Imports objects from a JSON file, as from data. The file is read piece by piece, whatever its size.
   ///
   /// - Parameters:
   ///   - url: The URL of a file. Failures name it by its last component.
@@ -62,8 +61,7 @@ extension ManagedObjectContext {
     return try importJSON([input], mergePolicy: mergePolicy, rejecting: rejection, progress: progress)
   }
 
-  /// Imports the objects of several inputs, as `importJSON(_:from:)` does those
-  /// of one.
+  /// Imports the objects of several inputs, as those of one.
   ///
   /// ```swift
   /// let report = try context.importJSON([JSONInput(Author.self, from: authors), JSONInput(Book.self, from: books)])
@@ -129,8 +127,7 @@ extension ManagedObjectContext {
       [input], mergePolicy: mergePolicy, rejecting: rejection, pieces: pieces ?? Self.pieceOfInput, progress: progress)
   }
 
-  /// Imports objects from bytes that come one after the other, such as those of a download, as
-  /// ``importJSON(_:from:at:layout:mergePolicy:rejecting:progress:)`` does from data.
+  /// Imports objects from bytes that come one after the other, such as those of a download, as from data.
   ///
   /// ```swift
   /// let (bytes, _) = try await URLSession.shared.bytes(from: url)
