@@ -126,3 +126,15 @@ public struct JSONInput: Sendable {
     while let piece = try file.read(upToCount: size), !piece.isEmpty { try take(piece) }
   }
 }
+
+extension JSONInput: CustomStringConvertible {
+  /// The elements, the name, and the path if there is one: `Author of library at authors[*]`.
+  public var description: String {
+    let elements =
+      switch elements {
+      case .objects(let type): "\(type)"
+      case .numbered(let number): "entity \(number)"
+      }
+    return "\(elements) of \(name ?? "data")" + (path.map { " at \($0)" } ?? "")
+  }
+}

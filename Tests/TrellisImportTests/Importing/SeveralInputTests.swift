@@ -37,6 +37,14 @@ import TrellisTestSupport
   private static let books =
     #"[{"isbn": "a", "author": 1}, {"isbn": "b", "author": 1, "pages": 9}, {"isbn": "c", "author": 2}]"#
 
+  @Test("an input says what its elements are, and where")
+  func description() {
+    let library = JSONInput(entity: 1, from: Data(), named: "library", at: "books[*]")
+    #expect("\(library)" == "entity 1 of library at books[*]")
+    let file = JSONInput(ManagedObject.self, from: URL(filePath: "/tmp/books.ndjson"))
+    #expect("\(file)" == "ManagedObject of books.ndjson")
+  }
+
   private func pair(_ shelf: DynamicShelf, _ isReversed: Bool) throws -> [JSONInput] {
     let inputs = [
       try shelf.input("Author", Self.authors, "authors.json"), try shelf.input("Book", Self.books, "books.json"),
