@@ -83,12 +83,7 @@ final class ImportBatch {
     let owner: ImportTarget
     let link: LinkMap
 
-    struct Place: Hashable {
-      let object: Int64
-      let relationship: ObjectIdentifier
-    }
-
-    var place: Place { Place(object: object._key, relationship: ObjectIdentifier(link.relationship)) }
+    var place: OpenLinks.Place { OpenLinks.Place(link.relationship, of: object) }
   }
 
   /// The objects that links of this batch have removed from their owners.
@@ -105,8 +100,7 @@ final class ImportBatch {
   /// them, and a later batch may give them to another owner.
   private func settleStrays() throws {
     // An object that another record gave to an owner and a third one took away is with the last one.
-    var last: [Stray.Place: Int] = [:]
-    for (number, stray) in strays.enumerated() { last[stray.place] = number }
+    let last = Dictionary(strays.enumerated().map { ($1.place, $0) }) { _, last in last }
     for (number, stray) in strays.enumerated() where !stray.object.isDeleted && last[stray.place] == number {
       guard let inverse = stray.link.owner else { continue }
       guard try stray.object.isEmpty(inverse) else {

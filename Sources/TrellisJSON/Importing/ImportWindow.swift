@@ -1,7 +1,7 @@
 import Foundation
 import TrellisStorage
 
-/// The bytes of an input that are not done with, and where they stand in it.
+/// The bytes of an input that are not imported yet, with their position in it.
 struct ImportWindow {
   private(set) var bytes: [UInt8] = []
   /// The offset in the import of the first byte.

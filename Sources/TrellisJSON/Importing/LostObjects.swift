@@ -91,11 +91,9 @@ extension ManagedObject {
       let isOwner = other === inverse || leadsToOwner && !other.isTransient && !key.contains(other.index)
       if try isOwner && !isEmpty(other) { return false }
     }
-    for reference in model.oneWayReferences where model.isEntity(entity, within: reference.destination) {
-      let other = model.entities[reference.entity].properties[reference.property].relationship
-      if let other, other.deleteRule == .cascade, try context.count(of: other.owners(of: _key)) > 0 { return false }
+    return try !map.oneWayOwners.contains { other in
+      try model.isEntity(entity, within: other.destination) && context.count(of: other.owners(of: _key)) > 0
     }
-    return true
   }
 
   /// Whether a relationship has no partner.

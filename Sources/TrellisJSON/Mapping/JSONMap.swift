@@ -11,6 +11,11 @@ final class JSONMap {
   /// The keys that references hold, with their numbers among ``keys``, by the entity that has them.
   let referenceKeys: [Int: [(number: Int, property: Int)]]
 
+  /// The relationships without an inverse that take their partners along when an owner is deleted.
+  private(set) lazy var oneWayOwners: [Relationship] = model.oneWayReferences
+    .compactMap { model.entities[$0.entity].properties[$0.property].relationship }
+    .filter { $0.deleteRule == .cascade }
+
   /// - Throws: ``JSONImportError`` if the mapping of an entity does not fit the model. The build checks the same with
   ///   better messages; this is for models from elsewhere.
   init(_ model: Model) throws(JSONMappingFault) {

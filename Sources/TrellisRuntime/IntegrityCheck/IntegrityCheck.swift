@@ -246,7 +246,7 @@ struct RowPage {
 
   /// Checks each value of a row that cannot be read as a whole.
   ///
-  /// - Parameter noted: The column whose problem is noted already; nil if there is none.
+  /// - Parameter noted: The column whose problem is in the findings already; nil if no problem is.
   private mutating func checkValues(_ row: RowReader, except noted: Int? = nil) {
     for (number, column) in entity.entity.columns.enumerated() where number != noted && !row.isNull(number) {
       guard case .attribute(let property) = column.content,

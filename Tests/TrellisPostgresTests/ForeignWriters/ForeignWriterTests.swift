@@ -21,7 +21,7 @@ import TrellisTestSupport
         try market.set(fault, of: key)
         #expect(!(fault.isRefused && kind.hasChecks), "\(place) is accepted")
         guard let code = fault.finding else { continue }
-        // A row of no entity is told at its table.
+        // A row of an unknown entity is reported with its table.
         expected.insert(Market.line(code == .unknownEntity ? "Base" : fault.entity, key, fault.property, code))
       } catch let error as ServerError {
         // A server before version 14 has no infinite numeric.
