@@ -1,8 +1,8 @@
 import TrellisModel
 import TrellisStorage
 
-/// The keys, indexes, foreign keys and checks that a migration drops, renames and makes. One whose table and columns stay up to
-/// their names is not made again, whatever the size of the table.
+/// The keys, indexes, foreign keys and checks that a migration drops, renames and makes. One whose table and columns stay
+/// up to their names is not made again, whatever the size of the table.
 struct PartChanges {
   struct Kept {
     let part: PostgresSchema.Part
@@ -93,7 +93,7 @@ struct PartChanges {
       if part.kind == PostgresSchema.Part.Kind.foreignKey.rawValue {
         dropForeignKeys.append(Self.drop(name, of: part.table, isConstraint: true, names))
       } else if tables.isKept(part.table, names) {
-        let isConstraint = PostgresSchema.Part.Kind(rawValue: part.kind).map { $0 != .index } ?? false
+        let isConstraint = PostgresSchema.Part.Kind(rawValue: part.kind)?.isConstraint ?? false
         dropOthers.append(Self.drop(name, of: part.table, isConstraint: isConstraint, names))
       }
     }
@@ -125,7 +125,7 @@ struct PartChanges {
   /// have their new names already.
   func rename(_ names: SQLNames) -> [String] {
     func rename(_ kept: Kept, _ from: String, _ to: String) -> String {
-      kept.part.isConstraint
+      kept.part.kind.isConstraint
         ? "ALTER TABLE \(names.table(kept.table)) RENAME CONSTRAINT \(SQLName.quoted(from)) TO \(SQLName.quoted(to))"
         : "ALTER INDEX \(names.qualifier)\(SQLName.quoted(from)) RENAME TO \(SQLName.quoted(to))"
     }

@@ -102,20 +102,16 @@ struct SchemaFacts {
         default: .unique
         }
       let columns = Self.split(constraints.text(row, 3))
-      if kind == .check {
-        parts[constraints.text(row, 1) ?? ""] = (constraints.text(row, 0) ?? "", kind.rawValue, Self.check(columns))
-        continue
-      }
       let isDeferrable = constraints.integer(row, 5) == 1
       let deferral =
         isDeferrable ? constraints.integer(row, 6) == 1 ? " deferred" : " deferrable" : ""
-      parts[constraints.text(row, 1) ?? ""] = (
-        constraints.text(row, 0) ?? "", kind.rawValue,
-        Self.fact(
-          kind.rawValue, columns, [],
-          target: kind == .foreignKey ? constraints.text(row, 4) : nil,
+      let fact =
+        kind == .check
+        ? Self.check(columns)
+        : Self.fact(
+          kind.rawValue, columns, [], target: kind == .foreignKey ? constraints.text(row, 4) : nil,
           isPartial: constraints.integer(row, 7) == 1, deferral: deferral)
-      )
+      parts[constraints.text(row, 1) ?? ""] = (constraints.text(row, 0) ?? "", kind.rawValue, fact)
     }
     let indexes = try connection.run(
       ServerStatement(
@@ -146,7 +142,7 @@ struct SchemaFacts {
     expected.tables.keys.sorted().first { tables[$0] != expected.tables[$0] }
   }
 
-  /// The first key, index or foreign key that is not as another one has it.
+  /// The first key, index, foreign key or check that is not as another one has it.
   func differingPart(from expected: SchemaFacts) -> String? {
     expected.parts.keys.sorted().first { name in
       guard let found = parts[name], let part = expected.parts[name] else { return true }

@@ -32,8 +32,9 @@ final class PostgresSetup: Sendable {
     var constraints: [String: PlannedIndex] = [:]
     for index in IndexPlan(model).all where index.isUnique { constraints[names.fitted(index.name)] = index }
     self.constraints = constraints
-    primaryKeys = Set(schema.parts.filter { $0.kind == .primaryKey }.map(\.name))
-    checks = Set(schema.checks.map(\.name))
+    let parts = Dictionary(grouping: schema.parts, by: \.kind).mapValues { Set($0.map(\.name)) }
+    primaryKeys = parts[.primaryKey] ?? []
+    checks = parts[.check] ?? []
     var foreignKeys: [String: (entity: Int, property: Int)] = [:]
     var mayReferForward = model.entities.map { _ in false }
     for root in model.entities where root.parent == nil {

@@ -21,7 +21,12 @@ struct PostgresSchema {
 
   /// A key, an index, a foreign key or a check of a table.
   struct Part {
-    enum Kind: String { case primaryKey, unique, index, foreignKey, check }
+    enum Kind: String {
+      case primaryKey, unique, index, foreignKey, check
+
+      /// Whether it is a constraint of its table, and not only an index.
+      var isConstraint: Bool { self != .index }
+    }
 
     let kind: Kind
     /// The name within the server's limit, not quoted.
@@ -36,9 +41,6 @@ struct PostgresSchema {
     /// The condition of a unique key of a child entity, or of a check, whose columns are numbers in it.
     var condition: String?
     let statement: String
-
-    /// Whether the part is a constraint; otherwise it is an index only.
-    var isConstraint: Bool { kind != .index }
   }
 
   /// Every statement, in the order in which they can run: the tables, then keys and indexes, then foreign keys and checks.
@@ -158,7 +160,7 @@ struct PostgresSchema {
   /// for a lock to add a case. Neither are required to-ones: a save may clear a reference of a row that it deletes, and a
   /// migration leaves rows without one. Whether a text is JSON costs too much, since all checks of a row are evaluated at
   /// each change of it.
-  var checks: [Part] { model.entities.filter { $0.parent == nil }.flatMap(checks) }
+  private var checks: [Part] { model.entities.filter { $0.parent == nil }.flatMap(checks) }
 
   private func checks(_ root: Entity) -> [Part] {
     var checks: [Part] = []
