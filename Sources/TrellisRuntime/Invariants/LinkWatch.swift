@@ -4,7 +4,7 @@ import TrellisModel
 /// what is found is an error of the runtime, and no reason to end a program.
 ///
 /// ```swift
-/// let watch = LinkWatch(self, "a rollback")
+/// let watch = LinkWatch(self, "a refresh", changing: [object])
 /// defer { watch.end() }
 /// ```
 /// In release builds, this is empty.
@@ -20,10 +20,11 @@ package struct LinkWatch {
     private static let mostMembers = 500
   #endif
 
-  /// Begins an operation that may change every object with unsaved changes.
-  @inline(__always) init(_ graph: ObjectGraph, _ operation: StaticString) {
+  /// Begins an operation that may change every object with unsaved changes. Neither it nor the operations within it are
+  /// checked: what it finds is in part what other threads save meanwhile, which is not told apart yet.
+  @inline(__always) init(unchecked graph: ObjectGraph) {
     #if DEBUG
-      self.init(graph, operation, changing: graph.watches == 0 ? graph.pending.objects : [])
+      self.init(graph, "", changing: [ManagedObject]())
     #endif
   }
 
@@ -101,8 +102,8 @@ package struct LinkWatch {
     /// Tells what is wrong after an operation.
     ///
     /// Another process, or another thread between the end of its transaction and its notice, may have saved what was
-    /// loaded since the last merge. The next merge settles this. So users are told of a violation only if a merge has not
-    /// settled it; and once. Tests without other writers may look at the violations at once.
+    /// loaded since the last merge. The next merge settles this. So a violation is reported only if a merge has not settled
+    /// it, and once. Tests without other writers may look at the violations at once.
     fileprivate func tell(_ found: [LinkViolation], after operation: StaticString, hasMerged: Bool) {
       if !found.isEmpty, let hear = LinkWatch.listener.withLock({ $0 }) { hear(found, "\(operation)") }
       let suspected = suspectedLinks

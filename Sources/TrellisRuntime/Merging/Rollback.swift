@@ -320,7 +320,7 @@ extension ObjectGraph {
   /// Discards all changes since the last save.
   func rollback() {
     guard isAllowed("rollback") else { return }
-    let watch = LinkWatch(self, "a rollback")
+    let watch = LinkWatch(unchecked: self)
     defer { watch.end() }
     for object in inserted where object.phase == .inserted { leave(object) }
     for object in deleted { revive(object) }

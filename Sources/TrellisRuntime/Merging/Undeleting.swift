@@ -14,7 +14,7 @@ extension ObjectGraph {
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`.
   private func revertDelete(_ number: Int) throws {
-    let watch = LinkWatch(self, "an undelete")
+    let watch = LinkWatch(unchecked: self)
     defer { watch.end() }
     let closure = pending.deletions.closures.remove(at: number)
     pending.deletions.noteCascades()

@@ -47,7 +47,7 @@ struct SaveOperation {
   }
 
   private static func written(_ graph: ObjectGraph, _ policy: MergePolicy, _ unites: UnitingKeys?) throws -> SavePlan {
-    let watch = LinkWatch(graph, "a save")
+    let watch = LinkWatch(unchecked: graph)
     defer { watch.end() }
     graph.mergeInbox(readingEdited: false)
     graph.checkInvariants()
