@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks which folder of a module uses which, by the list in Tests/layers.txt.
+"""Checks which folder of a module uses which, by the list in Tests/layers.txt, and which files write the facts of relationships, by the
+list in Tests/writers.txt.
 
     python3 Tests/check_layers.py            after `swift build`; fails if a folder uses one that the list does not allow
     python3 Tests/check_layers.py --print    prints what each folder uses, and the names
@@ -111,14 +112,18 @@ class Index:
 
 
 def edges_of(index, store):
-    """For each module and folder, the folders that it uses, with the names."""
-    home, uses = {}, collections.defaultdict(set)
+    """For each module and folder, the folders that it uses, with the names; for each defined name, the files that use it."""
+    home, uses, users = {}, collections.defaultdict(set), collections.defaultdict(set)
+    definitions = {}
     for path, records in index.records().items():
         module, _, rest = os.path.relpath(path, os.path.join(ROOT, "Sources")).partition("/")
         place = (module, os.path.dirname(rest) or ".")
         defined, used = index.occurrences(index.newest(records, store))
-        for identifier, _ in defined:
+        for identifier, name in defined:
             home[identifier] = place
+            definitions[identifier] = (f"{module}/{rest}", name)
+        for identifier, _ in used:
+            users[identifier].add(f"{module}/{rest}")
         uses[place] |= used
     edges = collections.defaultdict(lambda: collections.defaultdict(set))
     for place, used in uses.items():
@@ -126,7 +131,36 @@ def edges_of(index, store):
             other = home.get(identifier)
             if other and other[0] == place[0] and other != place:
                 edges[place][other].add(name)
-    return edges
+    writers = collections.defaultdict(set)
+    for identifier, files in users.items():
+        if identifier in definitions:
+            writers[definitions[identifier]] |= files
+    return edges, writers
+
+
+def foreign_writers(writers):
+    """What Tests/writers.txt does not allow: lines `Module/File.swift name: Folder, File.swift`. A folder or file is in the module."""
+    failures = []
+    with open(os.path.join(ROOT, "Tests", "writers.txt"), encoding="utf-8") as lines:
+        for line in lines:
+            line = line.split("#")[0].strip()
+            if not line:
+                continue
+            definition, _, others = line.rpartition(": ")
+            path, _, name = definition.partition(" ")
+            module = path.partition("/")[0]
+            known = writers.get((path, name))
+            if known is None:
+                failures.append(f"Tests/writers.txt names {name} of {path}, which nothing uses")
+                continue
+            places = [f"{module}/{other.strip()}" for other in others.split(",")]
+            for file in sorted(known):
+                if file != path and not any(file == place or file.startswith(place + "/") for place in places):
+                    failures.append(f"{file} uses {name} of {path}")
+            for place in places:
+                if not any(file == place or file.startswith(place + "/") for file in known):
+                    failures.append(f"Tests/writers.txt allows {place} to use {name}, which it does not")
+    return failures
 
 
 def allowed():
@@ -169,7 +203,7 @@ def main():
     build = subprocess.run(
         ["swift", "build", "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
     store = os.path.join(build, "index", "store")
-    edges = edges_of(Index(library, store), store)
+    edges, writers = edges_of(Index(library, store), store)
     if "--print" in sys.argv:
         for (module, folder), others in sorted(edges.items()):
             for (_, other), names in sorted(others.items(), key=lambda entry: -len(entry[1])):
@@ -188,6 +222,10 @@ def main():
     if failures:
         print("\n".join(failures), file=sys.stderr)
         sys.exit("Move the name to a folder that both may use, or say in Tests/layers.txt why it may be used there.")
+    failures = foreign_writers(writers)
+    if failures:
+        print("\n".join(failures), file=sys.stderr)
+        sys.exit("Write the fact by a function of its owner, or say in Tests/writers.txt why it may be written there.")
     for group in sorted(circles(rules), key=len):
         print("use each other:", ", ".join("/".join(place) for place in sorted(group)))
     print(f"{sum(map(len, rules.values()))} uses between folders, each of them allowed")

@@ -169,11 +169,8 @@ struct ChildSave {
         try parent.prepareAndConnect(twin, relationship, partner)
       } else {
         if present > 0 { try parent.prepareAndDisconnect(twin, relationship, present) }
-        parent.linkEnd(twin, relationship, wanted)
         // The object is a member again if its owner is restored.
-        if let inverse = parent.runtime.inverse(of: relationship), inverse.isToMany, let gone = parent.map[wanted] {
-          parent.list(of: gone, inverse).include(twin._key)
-        }
+        parent.setReference(of: twin, relationship, to: wanted)
       }
     }
   }
@@ -319,8 +316,7 @@ struct ChildListMerge {
     guard list.isLoaded else {
       return Set(list.tail.filter { $0.isMoved || former?.contains($0.key) == false }.map(\.key))
     }
-    guard let committed = list.committed, !isNew else { return isNew ? Set(list.keys) : [] }
-    return MemberOrder.moved(in: list.keys, since: committed)
+    return isNew ? Set(list.keys) : list.placedOrAdded
   }
 
   /// Whether the members that the child has not moved have the same order in the parent as in the child.

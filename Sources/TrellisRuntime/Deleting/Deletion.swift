@@ -43,27 +43,41 @@ extension ObjectGraph {
     let victims = isAnyGone ? deletion.victims.filter(\.isAlive) : deletion.victims
     closure.add(victims)
     closure.cascades += deletion.cascades
-    for victim in victims { try unlinkPartners(victim, noting: &closure) }
-    unlinkOneWay(from: victims, inserted + changed + holders, noting: &closure)
+    for victim in victims { releaseContestedHalves(of: victim) }
+    let references = references(to: victims, closure) + oneWayReferences(to: victims, holders)
+    if recorder != nil { recordLinks(of: victims, holders) }
     for victim in victims { markDeleted(victim) }
+    for victim in victims { hide(victim) }
+    for reference in references where reference.holder.isAlive {
+      closure.note(reference)
+      setReference(of: reference.holder, reference.relationship, to: 0, keepingPlace: true)
+    }
   }
 
-  /// Unlinks the surviving partners of a victim. Victims keep their own values and the links to each other.
-  private func unlinkPartners(_ victim: ManagedObject, noting closure: inout DeletedClosure) throws {
-    for relationship in info(of: victim).allRelationships {
-      guard let inverse = runtime.inverse(of: relationship), !survivorsKeep(victim, relationship, inverse) else {
-        continue
-      }
-      if relationship.isOwnInverse && !backlog.contestedHalves.isEmpty {
-        releaseContestedHalf(of: victim, relationship)
-      }
-      try forEachPresentPartner(of: victim, relationship) { key in
-        guard !closure.keys.contains(key), let partner = map[key], partner.isAlive else { return }
-        try prepareRecording(victim, relationship, key)
-        closure.note(link(partner, inverse, victim._key))
-        unlink(partner, inverse, victim._key)
+  /// The references of survivors that the delete of victims clears. The references of the victims themselves stay.
+  private func references(
+    to victims: [ManagedObject], _ closure: DeletedClosure
+  ) -> [DeletedClosure.ClearedReference] {
+    var found: [DeletedClosure.ClearedReference] = []
+    for victim in victims {
+      for relationship in info(of: victim).allRelationships {
+        guard let inverse = runtime.inverse(of: relationship), inverse.isColumn,
+          !survivorsKeep(victim, relationship, inverse)
+        else { continue }
+        forEachPresentPartner(of: victim, relationship) { key in
+          guard !closure.keys.contains(key), let holder = map[key], holder.isAlive,
+            knownReference(of: holder, inverse) == victim._key
+          else { return }
+          found.append(DeletedClosure.ClearedReference(holder: holder, relationship: inverse, victim: victim._key))
+        }
       }
     }
+    return found
+  }
+
+  private func releaseContestedHalves(of victim: ManagedObject) {
+    if backlog.contestedHalves.isEmpty { return }
+    for relationship in info(of: victim).couples { releaseContestedHalf(of: victim, relationship) }
   }
 
   /// Whether a survivor's to-one keeps its reference to the victim, although it reads nil: the rule `noAction` leaves
@@ -79,14 +93,6 @@ extension ObjectGraph {
     case .leaveReferences: return true
     case .clearReferences, .deletePartners, .nothing: return false
     }
-  }
-
-  func markDeleted(_ victim: ManagedObject) {
-    recorder?.record(.deleted(victim))
-    logDeletion(victim)
-    if victim.phase == .inserted { return detach(victim) }
-    victim.state.delete()
-    pending.addDeleted(victim)
   }
 }
 
@@ -306,7 +312,7 @@ extension ObjectGraph {
     if tie.isToMany { return object.list(of: tie.property).map { $0.isLoaded || !$0.keys.isEmpty } ?? false }
     // A fault holds no values that a save could write over the changes of the store.
     if tie.isColumn { return !object.accessFlags.contains(.fault) && object._reference(tie.property) > 0 }
-    return (object.notedPartner(of: tie.property) ?? 0) > 0
+    return holder(of: object, tie) > 0
   }
 
   private func refreshRows(faulting rule: StoreCascade) throws {

@@ -2,24 +2,35 @@ import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
-  /// Unlinks one-way relationships from victims. The store clears the references in its rows; references of changed and
-  /// new objects are cleared immediately, because saving these would overwrite that. A required reference to a saved
-  /// victim stays and denies the delete.
+  /// The one-way references to victims that their delete clears. The store clears those in its rows; those of changed
+  /// and new objects are cleared immediately, because saving these would overwrite that. A required reference to a saved
+  /// victim stays and denies the delete. To-manys hide the victims.
   ///
-  /// - Parameter holders: The objects that may have such references.
-  func unlinkOneWay(
-    from victims: [ManagedObject], _ holders: some Sequence<ManagedObject>, noting closure: inout DeletedClosure
-  ) {
-    let references = oneWayReferences(to: victims)
-    if references.isEmpty { return }
+  /// - Parameter holders: More objects that may have such references.
+  func oneWayReferences(
+    to victims: [ManagedObject], _ holders: [ManagedObject]
+  ) -> [DeletedClosure.ClearedReference] {
+    let references = oneWayReferences(to: victims).filter { !$0.isToMany }
+    if references.isEmpty { return [] }
     let phases = Dictionary(victims.map { ($0._key, $0.phase) }) { first, _ in first }
-    for object in holders where object.isAlive && !closure.keys.contains(object._key) {
+    var found: [DeletedClosure.ClearedReference] = []
+    for object in inserted + changed + holders where object.isAlive && phases[object._key] == nil {
       for reference in references where info(of: object).relationships.contains(reference) {
-        for key in presentPartners(of: object, reference) {
-          guard let phase = phases[key], !(reference.isRequired && phase == .persistent) else { continue }
-          closure.note(link(object, reference, key))
-          unlink(object, reference, key)
-        }
+        let key = knownReference(of: object, reference)
+        guard let phase = phases[key], !(reference.isRequired && phase == .persistent) else { continue }
+        found.append(DeletedClosure.ClearedReference(holder: object, relationship: reference, victim: key))
+      }
+    }
+    return found
+  }
+
+  /// Unlinks an object that is withdrawn from the one-way relationships of new and changed objects.
+  func unlinkOneWay(from object: ManagedObject) {
+    let references = oneWayReferences(to: [object])
+    if references.isEmpty { return }
+    for holder in inserted + changed where holder.isAlive && holder !== object {
+      for reference in references where info(of: holder).relationships.contains(reference) {
+        if presentPartners(of: holder, reference).contains(object._key) { unlink(holder, reference, object._key) }
       }
     }
   }
@@ -30,25 +41,6 @@ extension ObjectGraph {
     let references = oneWayReferences(to: Array(victims)).filter(\.isColumn)
     if references.isEmpty { return }
     forgetReferences(to: Set(victims.map(\._key)), references)
-  }
-
-  /// Clears references of objects in memory, after the store has cleared them in its rows without increasing the row
-  /// versions.
-  func forgetReferences(to keys: Set<Int64>, _ references: [Relationship]) {
-    map.forEach { holder in
-      guard !holder.accessFlags.contains(.fault) else { return }
-      for reference in references where info(of: holder).relationships.contains(reference) {
-        guard keys.contains(holder._reference(reference.property)), !holder.hasOwnReference(reference) else { continue }
-        holder.announce(reference.property)
-        holder._setReference(reference.property, 0)
-      }
-      // A row that another context has written as well is compared with the row that was read.
-      guard let committed = holder.committedRow, !backlog.contains(holder._key) else { return }
-      let stale = references.filter { reference in
-        info(of: holder).relationships.contains(reference) && keys.contains(committed.value(reference.property).key)
-      }
-      if !stale.isEmpty { holder.setCommittedReferences(stale) { _ in 0 } }
-    }
   }
 
   /// Notifies observers of references to deleted objects, which read as nil from now on although no row has changed.

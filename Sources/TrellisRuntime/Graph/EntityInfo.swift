@@ -51,6 +51,8 @@ final class EntityInfo: Sendable {
   let allRelationships: [Relationship]
   /// The to-one relationships that are stored in the row.
   let references: [Relationship]
+  /// The properties of these.
+  let referenceMask: ColumnMask
   /// The to-one relationships that are stored and have an inverse.
   let toOnes: [Relationship]
   /// Whether the entity has to-one relationships, stored or not.
@@ -100,6 +102,7 @@ final class EntityInfo: Sendable {
     self.relationships = relationships
     allRelationships = relationships.compactMap(\.self)
     references = allRelationships.filter(\.isColumn)
+    referenceMask = ColumnMask(bits: references.reduce(0) { $0 | ColumnMask.bit(of: $1.property) })
     toOnes = allRelationships.filter { !$0.isToMany && !$0.isTransient && $0.inverse != nil }
     hasToOnes = allRelationships.contains { !$0.isToMany }
     couples = allRelationships.filter { $0.isOwnInverse && $0.isColumn }

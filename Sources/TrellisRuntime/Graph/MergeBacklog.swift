@@ -18,8 +18,6 @@ struct MergeBacklog {
   /// Objects that other contexts have deleted and that objects of this context still refer to. If they are inserted
   /// again, these objects become members again.
   var returning: Set<Int64> = []
-  /// To-ones whose partner in this context differs from the one in the store.
-  var contestedPartners: Set<ContestedPartner> = []
   /// Objects that are deleted in this context and whose lists and partners are stale because of other contexts'
   /// changes.
   var staleDeleted: Set<Int64> = []
@@ -43,7 +41,6 @@ struct MergeBacklog {
   /// Forgets the state of relationships, after a save made the store's relationships equal to those of the context.
   mutating func forgetLinks() {
     returning = []
-    contestedPartners = []
     contestedHalves = [:]
     staleDeleted = []
     lostMembers = []

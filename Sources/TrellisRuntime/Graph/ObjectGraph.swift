@@ -43,8 +43,8 @@ package final class ObjectGraph {
   @exclusivity(unchecked) var lastClass: ObjectIdentifier?
   /// The relationships in join tables that the context has ever had a list of.
   @exclusivity(unchecked) var listed: Set<RelationshipNumber> = []
-  /// How often the context has saved and merged.
-  @exclusivity(unchecked) var moment = GraphMoment()
+  /// The number of saves. A position that was that of the store before a save may differ from it afterwards.
+  @exclusivity(unchecked) var saves = 0
   /// Changes by other contexts to objects that are changed here.
   @exclusivity(unchecked) var backlog = MergeBacklog()
   /// Whether to-many relationships may have been reordered before their members in the store were loaded.
@@ -203,6 +203,7 @@ package final class ObjectGraph {
 
   /// Notes that the members of an object's to-many relationship have changed.
   func noteListChanged(_ object: ManagedObject) {
+    recorder?.noteRelinked(object)
     if object.phase == .persistent { noteChanged(object) }
   }
 
@@ -332,7 +333,7 @@ extension ObjectGraph {
     guard object.hasLinkNotes else { return }
     let isTransient = { (property: Int) in info.relationships[property]?.isTransient == true }
     object.removeLists { !isTransient($0.property) }
-    object.removePartners { !object.isInChangedList && !isTransient($0.property) }
+    forgetPartners(of: object)
     if object.lists.isEmpty && object.partners.isEmpty && object.changedBits == 0 { object.forgetLinks() }
   }
 }

@@ -18,14 +18,11 @@ final class ObjectExtras {
   @exclusivity(unchecked) var committed: RowCopyBase?
   /// The to-many relationships that were accessed.
   @exclusivity(unchecked) var lists = ListChain()
-  /// The known partners of to-one relationships that are not stored in the row; 0 for nil.
+  /// What is known about to-one relationships that are not stored in the row.
   @exclusivity(unchecked) var partners: [KnownPartner] = []
   /// Whether a read and a write after the context's deinitialization were already reported.
   var (hasToldOfRead, hasToldOfWrite) = (false, false)
 }
-
-/// The partner of a to-one that is not stored in the row, by its key; 0 for nil.
-typealias KnownPartner = (property: Int, key: Int64)
 
 extension ManagedObject {
   final func needExtras() -> ObjectExtras {
@@ -168,20 +165,11 @@ extension ManagedObject {
     if case .several(let extras) = notes { extras.partners } else { [] }
   }
 
-  /// The key of the partner of a to-one that is not stored in the row; 0 for nil; nil if it is not known.
-  final func notedPartner(of property: Int) -> Int64? {
+  /// What is known about a to-one that is not stored in the row.
+  final func knownPartner(of property: Int) -> KnownPartner? {
     guard case .several(let extras) = notes else { return nil }
-    for entry in extras.partners where entry.property == property { return entry.key }
+    for entry in extras.partners where entry.property == property { return entry }
     return nil
-  }
-
-  final func setPartner(of property: Int, _ key: Int64) {
-    let extras = needExtras()
-    for index in extras.partners.indices where extras.partners[index].property == property {
-      extras.partners[index].key = key
-      return
-    }
-    extras.partners.append((property, key))
   }
 
   /// The key of the object that replaced this one, because a save found that both have the same unique key; 0 for none.

@@ -19,7 +19,7 @@ struct PendingChanges {
   /// What each unsaved delete did, so that it can be taken back.
   var deletions = PendingDeletes()
   /// Deleted objects that one-way to-manys may still show.
-  var deletionLog = DeletionLog()
+  var deadTargets = DeadTargets()
   /// Changes of to-manys whose owners are not in memory.
   var deferredLists = DeferredMemberLists()
 
@@ -65,7 +65,7 @@ struct PendingChanges {
 
   /// Everything was written.
   mutating func didSave() {
-    deletionLog.didSave()
+    deadTargets.didSave()
     // Most saves are small and write one kind of change.
     if !deferredLists.lists.isEmpty { deferredLists = DeferredMemberLists() }
     if !inserted.isEmpty { inserted.removeAll(keepingCapacity: inserted.count < 1024) }
@@ -76,10 +76,10 @@ struct PendingChanges {
 
   /// Everything was given up.
   mutating func didRollBack() {
-    deletionLog.rollBack()
-    let deletionLog = deletionLog
+    deadTargets.rollBack()
+    let deadTargets = deadTargets
     self = PendingChanges()
-    self.deletionLog = deletionLog
+    self.deadTargets = deadTargets
   }
 }
 

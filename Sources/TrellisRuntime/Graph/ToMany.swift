@@ -367,28 +367,6 @@ extension ManagedObject {
   }
 }
 
-extension ObjectGraph {
-  /// Reorders the members of an ordered to-many by the first positions of their keys in a list.
-  ///
-  /// - Parameter moved: The members that have other positions than in the store afterwards; nil if they are not known.
-  func arrange(
-    _ owner: ManagedObject, _ relationship: Relationship, _ keys: [Int64], moving moved: Set<Int64>? = nil
-  ) {
-    var seen: Set<Int64> = []
-    let order = ContiguousArray(keys.filter { seen.insert($0).inserted })
-    let list = list(of: owner, relationship)
-    guard order != list.keys, order.count == list.keys.count else { return }
-    owner.announce(relationship.property)
-    recorder?.record(
-      .order(
-        RecordedOrder(
-          owner: owner, relationship: relationship, former: list.keys, changed: order,
-          stored: list.committed ?? list.keys, moved: list.inserted, moment: moment)))
-    list.reorder(order, moving: moved)
-    noteListChanged(owner)
-  }
-}
-
 // MARK: - Arranging
 
 /// Changes of the order of several members at once. Each is one step, which loads the members. If they cannot be
@@ -474,13 +452,15 @@ extension ManagedObject {
     if key > 0, let partner = link.object(key) { return partner.phase == .deleted ? nil : partner }
     guard let graph = link.graph else {
       // The missing context is not reported if the partner is known to be nil.
-      if key > 0 || notedPartner(of: property) != 0 { reportContextGone(property) }
+      let known = knownPartner(of: property)
+      if key > 0 || known?.stored != 0 || known?.given != 0 { reportContextGone(property) }
       return nil
     }
     if key < 0 {
       guard phase != .detached, let relationship = graph.relationship(property, of: self) else { return nil }
-      if accessFlags.contains(.probed) { return notedPartner(of: property).flatMap { graph.map[$0] } }
-      if notedPartner(of: property) == nil { graph.noteLazyLoad(of: self, relationship) }
+      let known = graph.holder(of: self, relationship)
+      if accessFlags.contains(.probed) { return known > 0 ? graph.map[known] : nil }
+      if known < 0 { graph.noteLazyLoad(of: self, relationship) }
       key = graph.reporting { try graph.partnerKey(of: self, relationship) } ?? 0
       if key == 0 { return nil }
       if let partner = graph.map[key] { return partner.phase == .deleted ? nil : partner }
@@ -498,8 +478,10 @@ extension ManagedObject {
     guard let relationship = graph.relationship(property, of: self), isWritable(property, in: graph) else { return }
     guard let partner else {
       graph.reporting {
-        let old = try graph.partnerKey(of: self, relationship)
-        if old > 0 { return try graph.prepareAndDisconnect(self, relationship, old) }
+        let former = try graph.replacedPartners(of: self, relationship)
+        for key in former { try graph.prepare(toDisconnect: self, relationship, [key]) }
+        for key in former { try graph.disconnect(self, relationship, key) }
+        if !former.isEmpty { return }
         // An explicit nil counts as an assigned value of a new object.
         if phase == .inserted && relationship.isColumn { _markAssigned(property) }
       }

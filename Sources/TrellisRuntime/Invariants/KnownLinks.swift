@@ -44,11 +44,10 @@
       let keys = shownKeys(list)
       if list.isLoaded {
         // A one-way to-many drops the objects that were deleted since its last use at its next use.
-        let isStale = relationship.inverse == nil && list.seenGone < pending.deletionLog.count
+        let isStale = relationship.inverse == nil && list.seenDead != pending.deadTargets.changes
         return .all(isStale ? keys.filter { map[$0]?.isAlive != false } : keys)
       }
-      // A member that was only moved is shown if the store still has it.
-      return .some(with: keys.filter { map[$0]?.isAlive == true && !list.onlyMoves($0) }, without: list.removed)
+      return .some(with: keys.filter { map[$0]?.isAlive == true }, without: list.removed)
     }
 
     /// What a relationship was when it was last read or saved.
@@ -56,7 +55,7 @@
       guard object.phase == .persistent, !relationship.isTransient else { return .unknown }
       if relationship.isToMany {
         guard let list = object.list(of: relationship.property), list.isLoaded else { return .unknown }
-        return .all(list.committed ?? list.keys)
+        return .all(list.base)
       }
       guard relationship.isColumn, !object.accessFlags.contains(.fault) else { return .unknown }
       guard let committed = object.committedRow else { return shownPartner(object._reference(relationship.property)) }
@@ -69,8 +68,8 @@
       if relationship.isColumn {
         return object.accessFlags.contains(.fault) ? nil : object._reference(relationship.property)
       }
-      if let noted = object.notedPartner(of: relationship.property) { return noted }
-      return object.phase == .inserted || relationship.isTransient ? 0 : nil
+      let known = holder(of: object, relationship)
+      return known < 0 ? nil : known
     }
 
     /// A reference to an object that is not alive reads nil.

@@ -16,8 +16,8 @@
       case once = "once"
       /// Nothing shows an object that is deleted.
       case alive = "alive"
-      /// A change of an unordered to-many differs from what was last read or saved. A list that is not loaded notes what
-      /// was done to it, and so breaks this rule when something was done and taken back.
+      /// A change of an unordered to-many differs from what was last read or saved. A pair of which neither end has been
+      /// read is noted in any case, so this rule is asked for by itself.
       case change = "change"
 
       /// The rules that hold whatever is loaded.
@@ -50,7 +50,7 @@
   /// | an object whose stored row is newer and not read yet (``MergeBacklog/unread``) | its row is as old as before the merge |
   /// | an object in conflict (``MergeBacklog/conflicts``), as to what was last read | the conflicting properties keep the old values as base, and its partners have the new ones |
   /// | a stored reference to an object that an undo has inserted again | the new object learns at its save what others have left to it |
-  /// | a one-to-one partner that two contexts have given to two objects (``MergeBacklog/contestedPartners``) | both rows refer to it until a save settles the conflict |
+  /// | a one-to-one partner that two contexts have given to two objects (see ``ObjectGraph/holders(of:_:)``) | both rows refer to it until a save settles the conflict |
   /// | what may differ in the parent of a child | the child reads the parent's rows and lists, which differ |
   struct LinkCheck {
     private let graph: ObjectGraph
@@ -146,7 +146,7 @@
         for key in [object._key, partner._key] {
           if graph.backlog.gone.contains(key) || graph.backlog.unread.contains(key) { return true }
         }
-        if graph.isContested(object, relationship) || graph.isContested(partner, inverse) { return true }
+        if graph.isContested(object._key, relationship) || graph.isContested(partner._key, inverse) { return true }
         next = graph.parent
       }
       return isLeft(object, relationship, to: partner) || isLeft(partner, inverse, to: object)
@@ -195,6 +195,16 @@
   }
 
   extension ObjectGraph {
+    /// Whether this context has given the target of a one-to-one to an object, so that another object may have it in the
+    /// store until a save settles the conflict.
+    fileprivate func isContested(_ key: Int64, _ relationship: Relationship) -> Bool {
+      guard !relationship.isToMany, relationship.home == .inverseColumn, let target = map[key],
+        let inverse = runtime.inverse(of: relationship),
+        let given = target.knownPartner(of: relationship.property)?.given, let holder = map[given]
+      else { return false }
+      return holder._reference(inverse.property) == key && holder.hasOwnReference(inverse)
+    }
+
     /// Whether the graph has merged all that others have told it, and a child what its parent has changed: then the ends
     /// of every relationship agree. A graph that shows one moment of the store never merges, and agrees with itself.
     ///

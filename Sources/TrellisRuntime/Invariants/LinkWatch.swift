@@ -20,14 +20,6 @@ package struct LinkWatch {
     private static let mostMembers = 500
   #endif
 
-  /// Begins an operation that may change every object with unsaved changes. Neither it nor the operations within it are
-  /// checked: what it finds is in part what other threads save meanwhile, which is not told apart yet.
-  @inline(__always) init(unchecked graph: ObjectGraph) {
-    #if DEBUG
-      self.init(graph, "", changing: [ManagedObject]())
-    #endif
-  }
-
   /// Begins an operation.
   ///
   /// - Parameter objects: The objects that it changes.
@@ -105,7 +97,8 @@ package struct LinkWatch {
     /// loaded since the last merge. The next merge settles this. So a violation is reported only if a merge has not settled
     /// it, and once. Tests without other writers may look at the violations at once.
     fileprivate func tell(_ found: [LinkViolation], after operation: StaticString, hasMerged: Bool) {
-      if !found.isEmpty, let hear = LinkWatch.listener.withLock({ $0 }) { hear(found, "\(operation)") }
+      let hear = LinkWatch.hearing.withLock { $0 }?.listener
+      if !found.isEmpty { hear?(found, "\(operation)", false) }
       let suspected = suspectedLinks
       if hasMerged { suspectedLinks = [:] }
       for violation in found {
@@ -113,6 +106,7 @@ package struct LinkWatch {
         let first = suspected[violation.key]?[text]
         suspectedLinks[violation.key, default: [:]][text] = first ?? "\(operation)"
         guard let first, hasMerged, toldLinks.insert(text).inserted else { continue }
+        hear?([violation], first, true)
         report(
           ContextError(
             .brokenInvariant,
@@ -122,12 +116,17 @@ package struct LinkWatch {
   }
 
   extension LinkWatch {
-    /// Hears of the findings after an operation.
-    package typealias Listener = @Sendable (_ found: [LinkViolation], _ operation: String) -> Void
+    /// Hears of the findings after an operation, and again of those that the next merge has not settled.
+    package typealias Listener = @Sendable (_ found: [LinkViolation], _ operation: String, _ isLasting: Bool) -> Void
 
-    fileprivate static let listener = Locked<Listener?>(nil)
+    /// A closure that is itself the guarded value would be wrapped anew by each access.
+    fileprivate struct Hearing { let listener: Listener }
 
-    /// Calls a function with the findings after each operation at once, from any thread. Tests of this package call it.
-    package static func listen(_ listener: @escaping Listener) { Self.listener.withLock { $0 = listener } }
+    fileprivate static let hearing = Locked<Hearing?>(nil)
+
+    /// Calls a function with the findings, from any thread. Tests of this package call it.
+    package static func listen(_ listener: @escaping Listener) {
+      Self.hearing.withLock { $0 = Hearing(listener: listener) }
+    }
   }
 #endif

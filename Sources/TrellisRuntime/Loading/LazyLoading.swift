@@ -253,53 +253,6 @@ extension ObjectGraph {
     }
   }
 
-  private func take(_ keys: ContiguousArray<Int64>, from loading: ListLoading, for owner: ManagedObject) {
-    let list = list(of: owner, loading.relationship)
-    let unknown = membersUnknownToStore(of: owner._key, loading.relationship)
-    if unknown.isEmpty && !loading.hasDepartures && !list.hasChanges { return list.load(keys) }
-    let keys = unknown.isEmpty ? keys : keys + unknown.filter { !keys.contains($0) }
-    let deleted = loading.deleted[owner._key] ?? []
-    let gone = loading.gone[owner._key] ?? []
-    if list.hasChanges {
-      checkNotes(list, of: owner, loading.relationship, keys)
-      forgetAddsInStore(list, of: owner, loading.relationship, keys)
-    }
-    list.load(keys, without: deleted.isEmpty ? gone : gone.subtracting(deleted))
-    if !deleted.isEmpty { takeOut(deleted, of: list, owner, loading.relationship) }
-    // A rollback has to restore these members, and to remove those that only this context has.
-    if !gone.isEmpty || !unknown.isEmpty { noteListChanged(owner) }
-  }
-
-  /// Drops the notes of pairs that were added here and are in the store now, because another context has added them
-  /// too. The list that is about to be loaded learns it from the store, and the lists at the other end from it.
-  private func forgetAddsInStore(
-    _ list: MemberList, of owner: ManagedObject, _ relationship: Relationship, _ stored: ContiguousArray<Int64>
-  ) {
-    guard relationship.isJoined, list.hasChanges, let inverse = runtime.inverse(of: relationship) else { return }
-    for key in stored where list.notes(adding: key) {
-      guard let other = map[key]?.list(of: inverse.property), other !== list, other.notes(adding: owner._key) else {
-        continue
-      }
-      if inverse.isOrdered {
-        other.noteOnlyMoved(owner._key)
-        hasArrangements = true
-      } else {
-        other.forgetAdded([owner._key])
-      }
-    }
-  }
-
-  /// Removes the deleted members from a list that was just loaded, and keeps their positions.
-  private func takeOut(
-    _ deleted: [Int64], of list: MemberList, _ owner: ManagedObject, _ relationship: Relationship
-  ) {
-    let order = list.keys
-    for key in deleted where list.contains(key) {
-      pending.deletions.noteLate(owner, relationship, key, in: order)
-      list.remove(key)
-    }
-  }
-
   private func ownersToLoad(
     like object: ManagedObject, _ relationship: Relationship, loading what: SiblingLoad = .members
   ) -> [ManagedObject] {
@@ -339,7 +292,7 @@ struct ListLoading {
   /// The members in the store that were removed by unsaved changes, by owner.
   private(set) var gone: [Int64: Set<Int64>] = [:]
   /// The members in the store that are deleted and would be members otherwise, by owner.
-  private(set) var deleted: [Int64: [Int64]] = [:]
+  private(set) var deleted: [Int64: Set<Int64>] = [:]
 
   init(_ relationship: Relationship, _ inverse: Relationship?, _ owners: [ManagedObject]) {
     let isJoined = inverse?.isJoined ?? false
@@ -393,8 +346,7 @@ struct ListLoading {
     let refers = refers(member, to: owner)
     if refers && member.phase != .deleted { return }
     let key = member._key
-    if refers { deleted[owner, default: []].append(key) }
-    gone[owner, default: []].insert(key)
+    if refers { deleted[owner, default: []].insert(key) } else { gone[owner, default: []].insert(key) }
   }
 
   /// Whether a member, which may have changed since it was saved, still refers to the owner.
@@ -444,34 +396,23 @@ extension ObjectGraph {
   /// - Returns: the partner's key; 0 for nil.
   /// - Throws: ``ContextError`` with the code `load-failed`.
   func loadPartnerKeys(like object: ManagedObject, _ relationship: Relationship) throws -> Int64 {
-    let owners = siblings(of: object, relationship) { $0.notedPartner(of: relationship.property) == nil }.map(\._key)
+    let owners = siblings(of: object, relationship) { holder(of: $0, relationship) < 0 }.map(\._key)
     let number = RelationshipNumber(entity: relationship.entity, property: relationship.property)
     let inverse = runtime.inverse(of: relationship)
     try loading(relationship) {
       var found: [Int64: Int64] = [:]
       try connection(reading: relationship.destination).members(of: number, owners: owners) { owner, row in
         let partner = try self.object(of: row, batch: 0)
-        // A partner that was linked to another object meanwhile does not count.
-        if let inverse, partner._reference(inverse.property) == owner {
-          found[owner] = row.key
-        } else if let owner = map[owner] {
-          // A rollback has to restore it.
-          noteListChanged(owner)
-        }
+        found[owner] = row.key
+        // A rollback has to restore a partner that was linked to another object here.
+        if let inverse, partner._reference(inverse.property) != owner, let owner = map[owner] { noteListChanged(owner) }
       }
       for owner in owners {
-        guard let unknown = membersUnknownToStore(of: owner, relationship).first else { continue }
-        // A reference that was set here shows until a save settles whose partner the owner is.
-        if found[owner] == nil {
-          found[owner] = unknown
-        } else if let inverse, map[unknown]?.hasOwnReference(inverse) == true {
-          found[owner] = unknown
-          if let owner = map[owner] { noteContestedPartner(owner, relationship) }
-        }
+        let unknown = membersUnknownToStore(of: owner, relationship).first
+        if let owner = map[owner] { take(found[owner._key] ?? 0, unknown, for: owner, relationship) }
       }
-      for owner in owners { map[owner]?.setPartner(of: relationship.property, found[owner] ?? 0) }
     }
-    return object.notedPartner(of: relationship.property) ?? 0
+    return max(0, holder(of: object, relationship))
   }
 
   /// The key of another partner of a to-one whose reference is stored in the partner's row: an object in the store, or

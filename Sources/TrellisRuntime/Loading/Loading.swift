@@ -70,6 +70,7 @@ extension ObjectGraph {
       forgetViews(of: partners)
     }
     if !gone.isEmpty { forgetStoredMembers(gone, of: entities) }
+    if runtime.hasCouples, objects.contains(where: { !info(of: $0).couples.isEmpty }) { settleCouples(around: objects) }
   }
 
   private func refreshRow(of object: ManagedObject, with row: RowReader) throws {
@@ -95,21 +96,6 @@ extension ObjectGraph {
     if object.hasLinkNotes || object.hasCommittedRow { backlog.returning.insert(object._key) }
     forgetPairs(of: object)
     detach(object)
-  }
-
-  /// Removes the pairs of a deleted object from its partners, including pairs that were added in this context.
-  private func forgetPairs(of object: ManagedObject) {
-    for list in object.lists {
-      guard let relationship = relationship(list.property, of: object), relationship.isJoined,
-        let inverse = runtime.inverse(of: relationship)
-      else { continue }
-      for key in list.keys {
-        guard let partner = map[key], let list = partner.list(of: inverse.property), list.contains(object._key)
-        else { continue }
-        partner.announce(inverse.property)
-        list.forget([object._key])
-      }
-    }
   }
 
   /// The object of the row with a key; nil if there is no such row.

@@ -13,7 +13,7 @@ extension ObjectGraph {
     for notice in notices { merge(notice) }
     // A save of a child context passes its changes to the parent, which merges them with its own.
     if readsEdited && parent != nil { (openConnection as? any ParentStore)?.mergeChanges(into: self) }
-    if !backlog.isEmpty { settleBacklog(readingEdited: readsEdited) }
+    if !notices.isEmpty || parent != nil || !backlog.isEmpty { settleBacklog(readingEdited: readsEdited) }
     checkInvariants()
     watch.end(touching: keys(touchedBy: notices), hasMerged: readsEdited)
     if !notices.isEmpty { saveObserver?.didSave(notices, in: self) }
@@ -36,9 +36,11 @@ extension ObjectGraph {
 
   /// Invalidates what a save has made stale. Nothing is read.
   private func merge(_ notice: SaveNotice) {
-    moment.merges += 1
     if notice.isUnknown { return forgetEverything() }
+    // The changed objects whose rows are not in memory.
+    var unread: Set<Int64> = []
     for row in notice.updated {
+      if map[row.key]?.accessFlags.contains(.fault) != false { unread.insert(row.key) }
       guard let object = map[row.key] else { continue }
       let partners = partnersInRow(of: object)
       forgetViews(of: object)
@@ -56,6 +58,7 @@ extension ObjectGraph {
     for key in notice.relinked.map(\.key) + notice.referred {
       guard let object = map[key] else { continue }
       forgetViews(of: object)
+      if object.phase == .inserted, backlog.returning.contains(key) { readReferencesLeft(to: object, unread) }
       // The lists and partners of a deleted object are invalidated when its delete is reverted.
       if object.phase == .deleted { backlog.noteNewRow(key) }
     }

@@ -40,8 +40,7 @@ extension ObjectGraph {
         try disconnect(object, relationship, key)
       }
     }
-    var closure = DeletedClosure([object])
-    unlinkOneWay(from: [object], inserted + changed, noting: &closure)
+    unlinkOneWay(from: object)
     markDeleted(object)
   }
 
@@ -121,7 +120,7 @@ extension ObjectGraph {
   private func formerMembers(of object: ManagedObject, _ relationship: Relationship) throws -> [Int64]? {
     guard let list = object.list(of: relationship.property), list.hasChanges else { return nil }
     if !list.isLoaded { try loadKeys(of: [object], relationship) }
-    return Array(list.committed ?? list.keys)
+    return Array(list.base)
   }
 
   /// Loads the objects that change when former partners are linked again and others are unlinked.
@@ -143,7 +142,7 @@ extension ObjectGraph {
     for key in former where !present.contains(key) {
       guard let partner = map[key], partner.isAlive else { continue }
       if isHalfOfCouple(object, relationship, partner) {
-        linkEnd(object, relationship, key)
+        setReference(of: object, relationship, to: key)
         continue
       }
       try connect(object, relationship, partner)
@@ -162,23 +161,6 @@ extension ObjectGraph {
     }
     let committed = partner.committedRow?.value(relationship.property) ?? partner._value(relationship.property)
     return committed.key != object._key
-  }
-
-  /// Moves a member behind the one that it followed among the members that were last fetched or saved, wherever that one
-  /// is by now.
-  private func putBack(_ member: Int64, _ owner: ManagedObject, _ relationship: Relationship) {
-    let list = list(of: owner, relationship)
-    guard let committed = list.committed, let place = list.place(of: member, as: committed) else { return }
-    var keys = list.keys.filter { $0 != member }
-    keys.insert(member, at: min(place, keys.count))
-    arrange(owner, relationship, keys)
-  }
-
-  /// Restores the order in which members were last fetched or saved, with new members behind them.
-  private func rearrange(_ owner: ManagedObject, _ relationship: Relationship) {
-    guard let list = owner.list(of: relationship.property), let committed = list.committed else { return }
-    let former = Set(committed)
-    arrange(owner, relationship, committed.filter(list.contains) + list.keys.filter { !former.contains($0) })
   }
 
   /// Drops a list in a join table, so that it is loaded again. A list that is stored in the members' rows keeps its
@@ -249,7 +231,7 @@ extension IdentifiedObject {
     for number in numbers(of: property) {
       guard let relationship = graph.relationship(number, of: self) else { continue }
       let list = try graph.loadedList(of: self, relationship)
-      for key in list.committed ?? list.keys {
+      for key in list.base {
         let member = try graph.object(key, entity: relationship.destination)
         if let member = member as? View.Element, member.isAlive { members.append(member) }
       }
@@ -276,6 +258,7 @@ extension IdentifiedObject {
     let numbers = numbers(of: property)
     try graph.adoptStoredReferences(of: self, numbers)
     try graph.rollback(self, numbers)
+    graph.settleCouples(around: [self])
     graph.settleBacklog()
   }
 }
@@ -296,6 +279,7 @@ extension ManagedObject {
     if phase == .deleted { graph.undelete(self) }
     guard phase == .persistent else { return }
     try graph.rollbackEverything(of: self)
+    graph.settleCouples(around: [self])
     graph.settleBacklog()
   }
 }
@@ -320,7 +304,7 @@ extension ObjectGraph {
   /// Discards all changes since the last save.
   func rollback() {
     guard isAllowed("rollback") else { return }
-    let watch = LinkWatch(unchecked: self)
+    let watch = LinkWatch(self, "a rollback", changing: pending.objects)
     defer { watch.end() }
     for object in inserted where object.phase == .inserted { leave(object) }
     for object in deleted { revive(object) }

@@ -98,11 +98,7 @@ struct RowMerge {
       by: ColumnMask(numbers: kept).bits | object.changedBits & graph.info(of: object).transients.bits)
     graph.noteChanged(object)
     graph.noteContestedHalves(of: object, before)
-    graph.forgetViews(of: object, before)
-    for reference in object.references(graph) where kept.contains(reference.relationship.property) {
-      let stored = theirs.row.value(reference.relationship.property).key
-      if stored != reference.key { graph.showAtPartner(object, reference.relationship, insteadOf: stored) }
-    }
+    graph.followReferences(of: object, since: before)
   }
 }
 
@@ -278,7 +274,7 @@ struct CoupleMatching {
       SetHalf(object: partner._key, relationship: relationship.number))
     if half.present == half.theirs, isSetHere, !wasSetHere {
       // Rolling back the object's half has changed the partner's half, which must equal the stored one.
-      graph.linkEnd(partner, relationship, object._key)
+      graph.link(partner, relationship, object._key)
       return
     }
     if half.present == half.theirs || (isSetHere && !half.isMine) {
@@ -290,7 +286,7 @@ struct CoupleMatching {
     let other = partner._reference(relationship.property)
     try graph.bringUpToDate([other], relationship)
     unlink(other, of: partner, relationship)
-    graph.linkEnd(partner, relationship, object._key)
+    graph.link(partner, relationship, object._key)
   }
 
   /// Clears a reference to a partner in the object with a key.

@@ -7,6 +7,7 @@ extension ObjectGraph {
   ///   where the store compares them with the rows that were last read.
   /// - Complexity: linear in the size of the backlog.
   func settleBacklog(readingEdited readsEdited: Bool = false) {
+    defer { settleCouples() }
     if backlog.isEmpty { return }
     var unread: [ManagedObject] = []
     var gone: [ManagedObject] = []
@@ -87,24 +88,6 @@ extension ObjectGraph {
         !partner.hasOwnReference(relationship)
       else { continue }
       unlink(partner, relationship, object._key)
-    }
-  }
-
-  /// Removes deleted objects from every list and to-one that shows them, including those added in this context.
-  ///
-  /// - Complexity: linear in the number of objects in memory.
-  func forgetMembers(_ gone: Set<Int64>) {
-    if gone.isEmpty { return }
-    map.forEach { owner in
-      guard owner.hasLinkNotes else { return }
-      for list in owner.lists where gone.contains(where: list.contains) {
-        owner.announce(list.property)
-        list.forget(gone)
-      }
-      for entry in owner.partners where gone.contains(entry.key) {
-        owner.announce(entry.property)
-        owner.removePartners { $0.property == entry.property }
-      }
     }
   }
 

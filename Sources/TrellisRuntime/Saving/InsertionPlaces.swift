@@ -11,11 +11,12 @@ struct InsertionPlaces {
   /// The number of inserted members up to which each is searched for by itself.
   private static let fewMembers = 4
 
-  /// Nil if the order was changed otherwise than by insertions, or if all members are new.
+  /// Nil if all members are new.
   ///
   /// - Complexity: linear in the number of members.
   init?(_ list: MemberList) {
-    guard list.isLoaded, let inserted = list.inserted, list.committed?.isEmpty == false else { return nil }
+    guard list.isLoaded, !list.base.isEmpty else { return nil }
+    let inserted = list.placedOrAdded
     self.inserted = inserted
     keys = list.keys
     let positions: [Int]

@@ -358,9 +358,7 @@ private struct ObjectCopy {
   private let row: RowCopyBase
   private let committed: RowCopyBase?
   private let places: [(property: Int, place: Int64?)]
-  /// The lists, and their former contents. A list stays the same object, because a pending delete may know it.
-  private let lists: [(list: MemberList, content: MemberList)]
-  private let partners: [KnownPartner]
+  private let links: LinkCopy
 
   init(_ object: ManagedObject, _ graph: ObjectGraph) {
     self.object = object
@@ -368,8 +366,7 @@ private struct ObjectCopy {
     row = object.copyValues()
     committed = object.committedRow
     places = object.placesOfReferences(graph)
-    lists = object.lists.map { ($0, $0.copy()) }
-    partners = object.partners
+    links = LinkCopy(object)
   }
 
   func restore(in graph: ObjectGraph) {
@@ -381,10 +378,7 @@ private struct ObjectCopy {
     object.state.setRecorded(false)
     object.state.replace(by: 0)
     object.committedRow = committed
-    for entry in lists { entry.list.restore(entry.content) }
-    object.lists = ListChain(lists.map(\.list))
-    object.removePartners { _ in true }
-    for partner in partners { object.setPartner(of: partner.property, partner.key) }
+    links.restore(object)
     if state.phase != .detached {
       graph.map.insert(object, for: object._key)
     } else if graph.map[object._key] === object {

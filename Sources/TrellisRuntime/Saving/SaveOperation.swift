@@ -47,7 +47,7 @@ struct SaveOperation {
   }
 
   private static func written(_ graph: ObjectGraph, _ policy: MergePolicy, _ unites: UnitingKeys?) throws -> SavePlan {
-    let watch = LinkWatch(unchecked: graph)
+    let watch = LinkWatch(graph, "a save", changing: graph.pending.objects)
     defer { watch.end() }
     graph.mergeInbox(readingEdited: false)
     graph.checkInvariants()
@@ -170,7 +170,7 @@ struct SaveOperation {
   /// Marks everything in the plan as saved: the written rows become the committed ones, and nothing is pending any
   /// more.
   private func finish(_ plan: SavePlan) {
-    graph.moment.saves += 1
+    graph.saves += 1
     graph.recorder?.addInserts(of: graph)
     for object in plan.inserted {
       object.state.didInsert()
@@ -191,8 +191,8 @@ struct SaveOperation {
   }
 
   private func forgetEdits(_ object: ManagedObject) {
+    graph.commitLinks(of: object)
     object.forgetEdits()
-    if object.hasLists { for list in object.lists { list.didSave() } }
   }
 
   // MARK: Step 9
@@ -215,7 +215,7 @@ struct SaveOperation {
 
 extension ObjectGraph {
   func makePlan() -> SavePlan {
-    dropGoneFromChangedLists()
+    hideDeadInChangedLists()
     return SavePlan(self)
   }
 

@@ -589,7 +589,7 @@ extension PartnerClash {
     try graph.prepare(toDisconnect: holder, relationship, [partner])
     guard isStored else { return graph.unlink(holder, relationship, partner) }
     try graph.disconnect(holder, relationship, partner)
-    if let shared = graph.map[partner], shared.isAlive { graph.linkEnd(shared, inverse, object._key) }
+    if let shared = graph.map[partner], shared.isAlive { graph.showAtTarget(object, relationship) }
   }
 
   /// Removes the partner from the object and restores the partner that was read.
@@ -601,6 +601,6 @@ extension PartnerClash {
     } else {
       try graph.rollback(object, [relationship.property])
     }
-    if let shared = graph.map[partner], shared.isAlive { graph.linkEnd(shared, inverse, holder._key) }
+    if let shared = graph.map[partner], shared.isAlive { graph.noteStored(holder, relationship) }
   }
 }

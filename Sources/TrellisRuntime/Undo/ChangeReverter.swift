@@ -5,37 +5,71 @@ extension ObjectGraph {
   /// Reverts changes in reverse order. The reverting changes are recorded in turn, so that they can be reverted as
   /// well.
   ///
+  /// References, pairs and lives return to what they were; what other contexts have changed beside them stays. Positions
+  /// follow at last, each behind the member that it followed.
+  ///
   /// - Parameter isExact: Whether only the recorded changes are reverted, because all objects are in the state right
   ///   after them. Otherwise deleting an object again applies its delete rules, and both ends of one-to-one
   ///   relationships are made consistent.
   /// - Throws: ``StoreError`` if objects have to be loaded and the store fails; then nothing is reverted.
   func revert(_ changes: ChangeSet, isExact: Bool = false) throws {
-    try prepareToRevert(changes)
-    var reverter = ChangeReverter(self, isExact: isExact)
+    let lost = try prepareToRevert(changes)
+    var reverter = ChangeReverter(self, isExact: isExact, lost: lost)
     for change in changes.changes.reversed() { try reverter.revert(change, of: changes) }
     try reverter.finish(withdrawing: changes.inserted)
-    if !isExact {
-      agreeLinks(around: changes.touched)
-      agreeLinks(around: reverter.corrected)
-      forgetUnconfirmed(changes.members)
-    }
     forgetUnchanged(changes.touched)
-    forgetUnchanged(reverter.corrected)
+    forgetUnchanged(reverter.touched)
   }
-}
 
-extension ObjectGraph {
+  /// Loads partners.
+  ///
+  /// - Returns: the keys of those that no longer exist.
+  @inline(never) private func lostPartners(_ wanted: [(entity: Int, key: Int64)]) throws -> Set<Int64> {
+    var lost: Set<Int64> = []
+    for (entity, group) in Dictionary(grouping: wanted, by: \.entity).sortedByKey {
+      let missing = Set(group.map(\.key))
+      lost.formUnion(missing.subtracting(try loadObjects(missing.sorted(), entity: entity).map(\._key)))
+    }
+    return lost
+  }
+
+  /// The references that differ from recorded values.
+  @inline(never) fileprivate func differingReferences(_ values: RecordedValues) -> [Relationship] {
+    info(of: values.object).references.filter { values.differs(in: $0.property) }
+  }
+
+  /// Loads the former partners of an object, and the lists in which it has a position.
+  @inline(never) private func prepareReferences(_ values: RecordedValues, _ wanted: inout [(entity: Int, key: Int64)])
+    throws
+  {
+    for reference in differingReferences(values) {
+      let former = values.row.value(reference.property).key
+      wanted.append((reference.destination, former))
+      for key in [former, values.object._reference(reference.property)] where key > 0 {
+        try prepareRecording(values.object, reference, key)
+      }
+    }
+  }
+
   /// Loads the objects that reverting the changes needs, so that a failure leaves nothing half done.
-  fileprivate func prepareToRevert(_ changes: ChangeSet) throws {
+  ///
+  /// - Returns: the keys of partners that no longer exist.
+  private func prepareToRevert(_ changes: ChangeSet) throws -> Set<Int64> {
     var leaving = changes.inserted
+    var wanted: [(entity: Int, key: Int64)] = []
     for change in changes.changes {
       switch change {
       case .values(let number):
         let object = changes.values[number].object
         if object.isAlive && object.accessFlags.contains(.fault) { try refreshRows([object]) }
-      case .member(let member):
-        let owner = member.owner ?? map[member.ownerKey]
-        if let owner, owner.isAlive, member.relationship.isOrdered { try loadedList(of: owner, member.relationship) }
+        if changes.setsReferences { try prepareReferences(changes.values[number], &wanted) }
+      case .pair(let pair):
+        if pair.wasLinked { wanted.append((pair.relationship.destination, pair.member)) }
+        if let owner = map[pair.owner], owner.isAlive, pair.relationship.isOrdered {
+          try loadedList(of: owner, pair.relationship)
+        }
+      case .place(let place):
+        if let owner = map[place.owner], owner.isAlive { try loadedList(of: owner, place.relationship) }
       case .order(let order):
         if order.owner.isAlive { try loadedList(of: order.owner, order.relationship) }
       // The object keeps its former partners in memory, because a delete rule of `deny` still has to find them.
@@ -44,6 +78,8 @@ extension ObjectGraph {
       }
     }
     _ = try loadToRestore(leaving.filter(\.isAlive))
+    wanted.removeAll { $0.key <= 0 || map.contains($0.key) }
+    return wanted.isEmpty ? [] : try lostPartners(wanted)
   }
 }
 
@@ -51,41 +87,35 @@ extension ObjectGraph {
 private struct ChangeReverter {
   private let graph: ObjectGraph
   private let isExact: Bool
+  /// The keys of partners that are not in the store and not in memory. The set may make some of them new again.
+  private let lost: Set<Int64>
   /// Objects whose restoring is reverted, by key.
   private var redeleted: [Int64: ManagedObject] = [:]
-  /// Objects that are restored after their delete was saved: they are new again.
+  /// Objects that are alive again, by key.
+  private var revived: [Int64: ManagedObject] = [:]
+  /// Those of them whose delete was saved: they are new again.
   private var reinserted: [ManagedObject] = []
-  /// The keys of all restored objects.
-  private var revived: Set<Int64> = []
   /// References that were restored, with the keys of the partners before.
   private var restored: [(object: ManagedObject, relationship: Relationship, former: Int64)] = []
-  /// Members that were added to a to-many again, some of which may no longer exist.
-  private var returned: [(owner: Int64, list: MemberList, key: Int64, relationship: Relationship)] = []
-  /// The ends of pairs that the reverted changes have recorded.
-  private var recorded: Set<PairEnd> = []
-  /// To-ones that show a partner whose row holds the reference.
-  private var shown: [(object: ManagedObject, relationship: Relationship)] = []
-  /// Objects whose lists or partners were corrected to match the references to them.
-  private(set) var corrected: [ManagedObject] = []
+  private var pairs: [RecordedPair] = []
+  /// The changes of positions, the last one first.
+  private var positions: [RecordedChange] = []
+  /// Objects that were changed beside those of the set.
+  private(set) var touched: [ManagedObject] = []
 
-  init(_ graph: ObjectGraph, isExact: Bool) {
+  init(_ graph: ObjectGraph, isExact: Bool, lost: Set<Int64>) {
     self.graph = graph
     self.isExact = isExact
-  }
-
-  /// One end of a pair in a join table.
-  private struct PairEnd: Hashable {
-    let owner: Int64
-    let relationship: RelationshipNumber
-    let member: Int64
+    self.lost = lost
   }
 
   mutating func revert(_ change: RecordedChange, of changes: ChangeSet) throws {
     switch change {
-    case .values(let number): try restore(changes.values[number])
-    case .member(let member): try restore(member)
-    case .order(let order): try reorder(order)
-    case .partner(let object, let relationship, let key): setPartner(of: object, relationship, key)
+    case .values(let number):
+      try restore(changes.values[number], withReferences: changes.setsReferences)
+    case .pair(let pair): pairs.append(pair)
+    case .place, .order: positions.append(change)
+    case .partner(let object, let relationship, let key): graph.setTransient(object, relationship, to: key)
     case .deleted(let object): revive(object)
     case .revived(let object): redeleted[object._key] = object
     }
@@ -93,15 +123,12 @@ private struct ChangeReverter {
 
   // MARK: Values
 
-  private mutating func restore(_ values: RecordedValues) throws {
+  private mutating func restore(_ values: RecordedValues, withReferences mayDiffer: Bool) throws {
     let object = values.object
     if object.isAlive { try graph.fulfilIfFault(object) }
     object.willChangeValues()
-    graph.read(object) { info in
-      for relationship in info.references where values.differs(in: relationship.property) {
-        restored.append((object, relationship, object._reference(relationship.property)))
-      }
-    }
+    let references = mayDiffer ? graph.differingReferences(values) : []
+    let former = mayDiffer ? references.map { object._reference($0.property) } : []
     object.announceAll()
     let isCommitted = object.isCommitted(values.row)
     values.forEachMask { mask in
@@ -113,153 +140,12 @@ private struct ChangeReverter {
         object.state.markAssigned(mask.bits)
       }
     }
-    // A position is one in the list of the partner that the object had until now.
-    graph.read(object) { info in
-      for relationship in info.references where values.differs(in: relationship.property) {
-        object._setPlace(relationship.property, nil)
-      }
-    }
-  }
-
-  // MARK: Relationships
-
-  private mutating func restore(_ member: RecordedMember) throws {
-    let relationship = member.relationship
-    recorded.insert(
-      PairEnd(owner: member.ownerKey, relationship: relationship.number, member: member.trace.key))
-    let list: MemberList
-    let owner = member.owner ?? graph.map[member.ownerKey]
-    if let owner {
-      list = try self.list(of: owner, relationship)
-    } else {
-      list = graph.deferredList(of: member.ownerKey, relationship)
-    }
-    graph.revert(member.trace, in: list, of: owner, member.ownerKey, relationship)
-    if member.trace.wasMember { returned.append((member.ownerKey, list, member.trace.key, relationship)) }
-  }
-
-  /// The list of a to-many, loaded if the order matters. The list of an object that is restored only later is in the
-  /// state in which it was left.
-  private func list(of owner: ManagedObject, _ relationship: Relationship) throws -> MemberList {
-    try relationship.isOrdered && owner.isAlive
-      ? graph.loadedList(of: owner, relationship) : graph.list(of: owner, relationship)
-  }
-
-  private func reorder(_ order: RecordedOrder) throws {
-    let present = try list(of: order.owner, order.relationship)
-    let former = present.order(before: order, at: graph.moment)
-    graph.arrange(order.owner, order.relationship, former.keys, moving: former.moved)
-  }
-
-  private mutating func setPartner(of object: ManagedObject, _ relationship: Relationship, _ key: Int64) {
-    shown.append((object, relationship))
-    graph.recorder?.record(
-      .partner(object, relationship, max(0, graph.knownReference(of: object, relationship))))
-    object.setPartner(of: relationship.property, key)
-    graph.noteListChanged(object)
-  }
-
-  /// Makes the other ends of a reference show it. Ends that were not in memory when the reference was set have no note
-  /// of it and may have been loaded since.
-  private mutating func correctViews(
-    of object: ManagedObject, _ relationship: Relationship, _ former: Int64
-  ) throws {
-    guard object.isAlive else { return }
-    let wanted = object._reference(relationship.property)
-    let isLost = try graph.unlinkLostPartner(object, relationship)
-    // An object that is deleted again, or was restored itself, is linked again by what the target has kept of it.
-    let isItselfRestored = revived.contains(object._key) || redeleted[object._key] != nil
-    if isLost, !isItselfRestored {
-      graph.undo.noteLost(LostReference(object: object, relationship: relationship), to: wanted)
-    }
-    guard let inverse = graph.runtime.inverse(of: relationship), !(isExact && inverse.isColumn) else { return }
-    let present = object._reference(relationship.property)
-    // A partner that is deleted again keeps its own lists.
-    if former > 0, former != present, let partner = graph.map[former], partner.isAlive, redeleted[former] == nil {
-      if inverse.isToMany {
-        if let list = partner.list(of: inverse.property), list.contains(object._key) { list.remove(object._key) }
-      } else if inverse.isColumn {
-        // Both rows hold the reference, and another context may have written one of them since.
-        if partner !== object, !partner.accessFlags.contains(.fault) { graph.unlink(partner, inverse, object._key) }
-      } else if partner.notedPartner(of: inverse.property) == object._key {
-        partner.setPartner(of: inverse.property, 0)
-      }
-      graph.noteListChanged(partner)
-      corrected.append(partner)
-    }
-    guard present > 0, let partner = try graph.object(present, entity: relationship.destination), partner.isAlive
-    else {
-      return
-    }
-    if inverse.isToMany {
-      let list = graph.list(of: partner, inverse)
-      if !list.contains(object._key) { list.insert(object._key) }
-    } else if inverse.isColumn {
-      let other = graph.knownReference(of: partner, inverse)
-      if other == object._key { return }
-      if let other = graph.map[other], other !== partner, other.isAlive {
-        graph.unlink(other, relationship, present)
-      }
-      graph.linkEnd(partner, inverse, object._key)
-    } else {
-      // A partner that was given to another object in this context keeps it until a save settles the conflict.
-      if !object.hasOwnReference(relationship), graph.isGivenElsewhere(partner, inverse, than: object) { return }
-      unlinkRival(of: object, relationship, at: partner, inverse)
-      partner.setPartner(of: inverse.property, object._key)
-      // Another context may have given the partner to another object since.
-      if partner.phase == .persistent { graph.noteContestedPartner(partner, inverse) }
-    }
-    graph.noteListChanged(partner)
-    corrected.append(partner)
-  }
-
-  /// Unlinks another restored object from a partner. Before the change, the partner had one object in this context and
-  /// another one in the store, and only one of them can be saved.
-  private func unlinkRival(
-    of object: ManagedObject, _ relationship: Relationship, at partner: ManagedObject, _ inverse: Relationship
-  ) {
-    guard !isExact, let key = partner.notedPartner(of: inverse.property), key > 0, key != object._key,
-      let rival = graph.map[key], rival.isAlive,
-      restored.contains(where: { $0.object === rival && $0.relationship.isSame(as: relationship) })
-    else { return }
-    graph.unlink(rival, relationship, partner._key)
-  }
-
-  /// Forgets a partner whose row contradicts it, because another context has written the row; it is read from the store
-  /// again.
-  private func forgetWrongPartner(of object: ManagedObject, _ relationship: Relationship) {
-    guard object.phase == .persistent, !relationship.isTransient,
-      let inverse = graph.runtime.inverse(of: relationship),
-      let key = object.notedPartner(of: relationship.property)
-    else { return }
-    if key > 0, let partner = graph.map[key], !partner.accessFlags.contains(.fault),
-      partner._reference(inverse.property) == object._key,
-      // A deleted partner is not shown, but some delete rules leave the reference.
-      partner.isAlive || graph.survivorsKeep(partner, inverse, relationship)
-    {
-      return
-    }
-    object.announce(relationship.property)
-    object.removePartners { $0.property == relationship.property }
-  }
-
-  /// Restores a reference at the partners' end. Partners that had been in memory while the object was deleted, or were
-  /// loaded after that, do not show it.
-  private func showAgain(_ object: ManagedObject) {
-    for relationship in graph.info(of: object).allRelationships where relationship.isColumn {
-      guard let inverse = graph.runtime.inverse(of: relationship) else { continue }
-      let key = object._reference(relationship.property)
-      guard key > 0, let partner = graph.map[key] else { continue }
-      if inverse.isToMany {
-        guard let list = partner.list(of: inverse.property), list.isLoaded || list.removed.contains(object._key) else {
-          continue
-        }
-        if !list.contains(object._key) { list.putBack(object._key) }
-        // Unless the object is a member in the store, the list has an unsaved change.
-        if list.hasChanges { graph.noteListChanged(partner) }
-      } else if partner.notedPartner(of: inverse.property) == 0 {
-        partner.setPartner(of: inverse.property, object._key)
-      }
+    if !mayDiffer { return }
+    for (reference, former) in zip(references, former) {
+      // A position is one in the list of the partner that the object had until now.
+      object._setPlace(reference.property, nil)
+      graph.targetDidChange(of: object, reference, from: former)
+      restored.append((object, reference, former))
     }
   }
 
@@ -274,7 +160,7 @@ private struct ChangeReverter {
       redeleted[object._key] = nil
       return
     }
-    revived.insert(object._key)
+    revived[object._key] = object
     graph.recorder?.record(.revived(object))
   }
 
@@ -282,56 +168,115 @@ private struct ChangeReverter {
     // All values of a new object count as changed.
     object.state.becomeNew(changed: graph.info(of: object).storedMask.bits)
     object.committedRow = nil
-    for list in object.lists { list.load([]) }
+    graph.forgetStore(of: object)
     graph.map.insert(object, for: object._key)
     graph.backlog.returning.insert(object._key)
     reinserted.append(object)
   }
 
-  private func unrecordedPairs(_ links: [DeletedClosure.Link]) -> [DeletedClosure.Link] {
-    links.filter { link in
-      guard link.relationship.isJoined else { return false }
-      let end = PairEnd(owner: link.owner._key, relationship: link.relationship.number, member: link.victim)
-      return !recorded.contains(end)
-    }
-  }
+  // MARK: At last
 
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
-    // A delete that an undo has repeated may have removed pairs that were not there at the first time.
-    let unlinked = isExact ? [] : unrecordedPairs(graph.pending.deletions.removeVictims(revived))
-    graph.pending.dropRevived()
-    try graph.relinkLate(revived, unlessMembers: true)
-    let relinked = try graph.relinkUnlessMembers(unlinked)
-    for key in revived { if let object = graph.map[key], object.phase == .persistent { showAgain(object) } }
-    if !isExact {
-      for object in revived.sorted().compactMap({ graph.map[$0] }) where object.isAlive {
-        try graph.partFromDeleted(object, except: relinked)
-      }
+    if !revived.isEmpty {
+      graph.pending.deletions.removeVictims(Set(revived.keys))
+      graph.pending.dropRevived()
     }
-    for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
-    for (object, relationship) in shown { forgetWrongPartner(of: object, relationship) }
     if !reinserted.isEmpty {
       graph.recorder?.addInserts(of: graph)
       graph.pending.moveToEnd(ofInserted: reinserted)
       graph.recorder?.forgetInserts(of: graph)
       try graph.forgetLostPartners(of: reinserted)
-      for object in reinserted {
-        try graph.reunite(object)
-        try graph.showReferencesLeft(to: object)
-        if !isExact { try restoreLostReferences(to: object) }
+    }
+    let redeleted = redeleted
+    if !revived.isEmpty { try graph.showAgain(revived.sortedByKey.map(\.value)) { redeleted[$0.victim] != nil } }
+    for object in reinserted { try graph.showReferencesLeft(to: object) }
+    for (object, relationship, former) in restored { settle(object, relationship, former) }
+    for pair in pairs { restore(pair) }
+    if !positions.isEmpty { graph.restorePositions(positions) }
+    if !isExact { for object in reinserted { try restoreLostReferences(to: object) } }
+    if redeleted.isEmpty && inserted.isEmpty { return }
+    try graph.deleteAll(redeleted.sortedByKey.map(\.value) + inserted, callsHooks: false, cascades: !isExact)
+  }
+
+  private func restore(_ pair: RecordedPair) {
+    if pair.wasLinked && lost.contains(pair.member) && graph.map[pair.member] == nil { return }
+    if let owner = graph.map[pair.owner] {
+      if isLinked(owner, pair) == pair.wasLinked { return }
+      // What was as in the store is so again, even if others have changed it there.
+      if pair.wasStored, pair.saves == graph.saves,
+        let isStored = graph.isStoredPair(owner, pair.relationship, pair.member)
+      {
+        // Ends that were read at different moments may differ without an edit.
+        if isEdited(owner, pair), isLinked(owner, pair) != isStored {
+          graph.setPair(pair.owner, pair.relationship, pair.member, isLinked: isStored)
+        }
+        return
       }
     }
-    try forgetLost()
-    if !isExact { showOwners() }
-    forgetWrongMembers()
-    let back = redeleted.sortedByKey.map(\.value)
-    // Restoring these objects was reverted already, but the delete has to note their partners.
-    for object in back + inserted where object.isAlive { try graph.reunite(object) }
-    try graph.deleteAll(back + inserted, callsHooks: false, cascades: !isExact)
+    if pair.wasLinked, graph.map[pair.owner] == nil, graph.map[pair.member] == nil { return }
+    graph.setPair(pair.owner, pair.relationship, pair.member, isLinked: pair.wasLinked)
   }
-}
 
-extension ChangeReverter {
+  /// Whether both ends show a pair; nil if they differ, or are not known.
+  private func isLinked(_ owner: ManagedObject, _ pair: RecordedPair) -> Bool? {
+    let here = graph.isKnownMember(pair.member, of: owner, pair.relationship)
+    guard let inverse = graph.runtime.inverse(of: pair.relationship), let member = graph.map[pair.member] else {
+      return here
+    }
+    return graph.isKnownMember(pair.owner, of: member, inverse) == here ? here : nil
+  }
+
+  /// Whether either end shows a pair otherwise than it was read.
+  private func isEdited(_ owner: ManagedObject, _ pair: RecordedPair) -> Bool {
+    if owner.list(of: pair.relationship.property)?.isEdited(pair.member) == true { return true }
+    guard let inverse = graph.runtime.inverse(of: pair.relationship), let member = graph.map[pair.member] else {
+      return false
+    }
+    return member.list(of: inverse.property)?.isEdited(pair.owner) == true
+  }
+
+  // MARK: One-to-ones
+
+  /// Makes the two ends of a restored reference agree where others have changed one of them.
+  private mutating func settle(_ object: ManagedObject, _ relationship: Relationship, _ former: Int64) {
+    let key = object._reference(relationship.property)
+    if key > 0, lost.contains(key), graph.map[key] == nil, !relationship.isLeftAlone {
+      graph.setReference(of: object, relationship, to: 0)
+      if revived[object._key] == nil && redeleted[object._key] == nil {
+        graph.undo.noteLost(LostReference(object: object, relationship: relationship), to: key)
+      }
+      return
+    }
+    guard object.isAlive, !isExact, let inverse = graph.runtime.inverse(of: relationship), !inverse.isToMany else {
+      return
+    }
+    if inverse.isColumn { return settleCouple(object, relationship, former, key) }
+    guard let target = graph.map[key], object.hasOwnReference(relationship) else { return }
+    for rival in graph.holders(of: target, inverse)
+    where rival !== object && rival.isAlive && rival.hasOwnReference(relationship) {
+      graph.setReference(of: rival, relationship, to: 0)
+      touched.append(rival)
+    }
+    graph.showAtTarget(object, relationship)
+  }
+
+  private mutating func settleCouple(
+    _ object: ManagedObject, _ relationship: Relationship, _ former: Int64, _ key: Int64
+  ) {
+    if former > 0, former != key, let partner = graph.map[former], partner !== object, partner.isAlive,
+      redeleted[former] == nil, !partner.accessFlags.contains(.fault)
+    {
+      graph.unlink(partner, relationship, object._key)
+      touched.append(partner)
+    }
+    guard let partner = graph.map[key], partner.isAlive else { return }
+    let other = graph.knownReference(of: partner, relationship)
+    if other == object._key { return }
+    if let other = graph.map[other], other !== partner, other.isAlive { graph.unlink(other, relationship, key) }
+    graph.setReference(of: partner, relationship, to: object._key)
+    touched.append(partner)
+  }
+
   /// Restores references that an earlier undo could not restore because the object did not exist, unless they have
   /// another target since.
   private mutating func restoreLostReferences(to object: ManagedObject) throws {
@@ -342,104 +287,12 @@ extension ChangeReverter {
       if restored.contains(where: { $0.object === holder && $0.relationship.isSame(as: relationship) }) { continue }
       try graph.fulfilIfFault(holder)
       guard holder._reference(relationship.property) == 0 else { continue }
-      if let inverse = graph.runtime.inverse(of: relationship) {
-        if !inverse.isToMany, try graph.partnerKey(of: object, inverse) != 0 { continue }
-        graph.linkEnd(object, inverse, holder._key)
+      if let inverse = graph.runtime.inverse(of: relationship), !inverse.isToMany {
+        if try graph.partnerKey(of: object, inverse) != 0 { continue }
+        if inverse.isColumn { graph.setReference(of: object, inverse, to: holder._key) }
       }
-      graph.linkEnd(holder, relationship, object._key)
-      corrected += [holder, object]
-    }
-  }
-
-  /// Removes members whose rows contradict the list, because other contexts have written the rows.
-  private func forgetWrongMembers() {
-    for (owner, list, key, relationship) in returned {
-      guard let inverse = graph.runtime.inverse(of: relationship), inverse.isColumn, let member = graph.map[key],
-        member.isAlive, !member.accessFlags.contains(.fault), member._reference(inverse.property) != owner
-      else { continue }
-      if list.contains(key) { list.remove(key) }
-    }
-  }
-
-  /// Shows members the owners that have them again. The members' own lists were dropped if another context has deleted
-  /// or changed these objects since.
-  private func showOwners() {
-    for (owner, list, key, relationship) in returned where relationship.isJoined {
-      guard list.contains(key), let inverse = graph.runtime.inverse(of: relationship), inverse.isToMany,
-        let member = graph.map[key], member.isAlive, graph.map[owner]?.isAlive == true
-      else { continue }
-      let owners = graph.list(of: member, inverse)
-      // A list that is not loaded shows the pairs that are in the store.
-      let isShown = owners.contains(owner) || !owners.isLoaded && !owners.removed.contains(owner) && list.hasRead(key)
-      if isShown { continue }
-      graph.linkEnd(member, inverse, owner)
-    }
-  }
-
-  /// Removes members that were deleted from the store meanwhile.
-  private func forgetLost() throws {
-    for (destination, members) in Dictionary(grouping: returned, by: \.relationship.destination) {
-      let missing = Set(members.map(\.key).filter { graph.map[$0] == nil })
-      if missing.isEmpty { continue }
-      let lost = missing.subtracting(try graph.loadObjects(missing.sorted(), entity: destination).map(\._key))
-      if !lost.isEmpty { for member in members where lost.contains(member.key) { member.list.forget([member.key]) } }
-    }
-  }
-}
-
-// MARK: - Relationship restore
-
-// The relationships of restored objects.
-
-extension ObjectGraph {
-  /// Links the partners that an object kept while it was deleted to it again, unless they are linked to another object.
-  func reunite(_ object: ManagedObject) throws {
-    for relationship in info(of: object).allRelationships {
-      guard let inverse = runtime.inverse(of: relationship) else { continue }
-      for key in presentPartners(of: object, relationship) {
-        guard let partner = map[key], partner.isAlive else { continue }
-        try prepareRecording(object, relationship, key)
-        if inverse.isToMany {
-          if !list(of: partner, inverse).contains(object._key) { linkEnd(partner, inverse, object._key) }
-        } else {
-          let taken = try partnerKey(of: partner, inverse)
-          if taken == 0 { linkEnd(partner, inverse, object._key) }
-          // The partner already shows the object, which is an unsaved change all the same.
-          if taken == object._key { noteListChanged(partner) }
-          if taken != 0 && taken != object._key { unlink(object, relationship, key) }
-        }
-      }
-    }
-  }
-
-  /// Unlinks a partner that was deleted meanwhile, unless the delete rule is `noAction`.
-  ///
-  /// - Returns: whether the partner was unlinked.
-  func unlinkLostPartner(_ object: ManagedObject, _ relationship: Relationship) throws -> Bool {
-    let key = object._reference(relationship.property)
-    guard key > 0, map[key] == nil, !relationship.isLeftAlone,
-      try storedObject(key, entity: relationship.destination) == nil
-    else { return false }
-    unlink(object, relationship, key)
-    return true
-  }
-
-  /// Unlinks objects, restored after a saved delete, from partners that were deleted meanwhile.
-  func forgetLostPartners(of objects: [ManagedObject]) throws {
-    for object in objects {
-      for relationship in info(of: object).allRelationships {
-        // References that the rule `noAction` left behind stay.
-        if relationship.isLeftAlone { continue }
-        let missing = presentPartners(of: object, relationship).filter { map[$0] == nil }
-        if missing.isEmpty { continue }
-        let found = try loadObjects(missing, entity: relationship.destination)
-        let lost = Set(missing).subtracting(found.map(\._key))
-        if relationship.isToMany {
-          list(of: object, relationship).forget(lost)
-        } else {
-          for key in lost { unlink(object, relationship, key) }
-        }
-      }
+      graph.setReference(of: holder, relationship, to: object._key)
+      touched += [holder, object]
     }
   }
 }

@@ -266,7 +266,9 @@ struct ObjectRules {
   /// in the store is checked by the save.
   mutating func checkNotedPartners(of object: ManagedObject) {
     for relationship in graph.info(of: object).checkedRelationships where relationship.isRequired {
-      guard !relationship.isToMany, object.notedPartner(of: relationship.property) == 0 else { continue }
+      guard !relationship.isToMany, !relationship.isColumn, graph.holder(of: object, relationship) == 0 else {
+        continue
+      }
       fail(object, relationship.name, .required, "must be set")
     }
   }

@@ -163,13 +163,11 @@
     @Test("what the next merge settles is not told") func settled() throws {
       try LinkFindings.collect { findings in
         try breakAndRollBack()
-        graph.forgetViews(of: other)
+        other.removeLists { _ in true }
         context.mergeChanges()
         #expect(container.errors.codes.isEmpty && !findings.take().isEmpty)
       }
     }
-
-    // MARK: Known
 
     @Test(
       "an operation that may change all that is unsaved looks at it",
@@ -188,12 +186,9 @@
         }
         return findings.take()
       }
-      withKnownIssue("findings that are due to other threads are not told apart yet") {
-        #expect(findings.contains { $0.hasPrefix("after \(operation), ends: ") })
-      }
+      #expect(findings.contains { $0.hasPrefix("after \(operation), ends: ") })
     }
 
-    /// A list that is not loaded notes what was done to it, and cannot tell whether that is a change.
     @Test("what was added to a list that is not loaded and removed again is no change", arguments: [false, true])
     func addedAndRemoved(isJoined: Bool) throws {
       let fresh = container.container.newContext()
@@ -212,10 +207,8 @@
         house.dwellers.remove(villager)
       }
       #expect(fresh.linkViolations() == [])
-      withKnownIssue("the list notes that the member was removed") {
-        #expect(!fresh.hasChanges)
-        #expect(fresh.graph.linkViolations(of: [.change]) == [])
-      }
+      #expect(!fresh.hasChanges)
+      #expect(fresh.graph.linkViolations(of: [.change]) == [])
     }
   }
 #endif

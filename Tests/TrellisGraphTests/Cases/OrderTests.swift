@@ -144,4 +144,18 @@ import Trellis
     #expect(same.childrenListNullifyDeny.map(\.objectID) == [first.objectID, second.objectID])
     #expect(!other.hasChanges)
   }
+
+  @Test("members that a child has added keep their order in the parent, whatever the child reads meanwhile")
+  func readMeanwhileInChild() throws {
+    let (owner, members) = (ManyParent(in: context), [ManyChild(in: context), ManyChild(in: context)])
+    let child = context.newChildContext()
+    func twin<T: ManagedObject>(_ object: T) throws -> T { try #require(try child.object(with: object.objectID)) }
+    // They are saved in this order, and members in another one.
+    for member in members { try twin(member).listNullifyNullify = twin(owner) }
+    try twin(owner).listNullifyDeny = [twin(members[1]), twin(members[0])]
+    #expect(try child.fetch(ManyChild.all).count == 2)
+    let wanted = members.reversed().map(\.objectID)
+    try child.save()
+    #expect(owner.listNullifyDeny.map(\.objectID) == wanted)
+  }
 }

@@ -33,10 +33,10 @@ import Trellis
     try context.save()
     context.undo.enable()
     left.oneCascadeCascade = right
+    try context.save()
     context.undo.endStep()
-    left.oneCascadeCascade = OneRight(in: context)
-    context.undo.endStep()
-    try context.undo.undo()
+    context.refreshAll()
+    #expect(!right.isDeleted && left.oneCascadeCascade === right)
     failure.set(.call(0))
     right.oneCascadeCascade = other
     #expect(failure.failures == 1)

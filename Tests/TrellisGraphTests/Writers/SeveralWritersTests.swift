@@ -38,28 +38,9 @@ import TrellisTestSupport
       let episode = VillageEpisode(
         seed: report.seed, stores: kind, length: 0, isOfCouples: report.isOfCouples)
       let difference = try episode.replay(report.acts, rules)
-      if Self.openCouples.contains(report.seed) {
-        withKnownIssue("both writers have given one object of a couple away") {
-          #expect(difference == nil, "\(report.heading)")
-        }
-      } else if Self.openReadings.contains(report.seed) {
-        withKnownIssue("a member whose row was set here counts as one that was read") {
-          #expect(difference == nil, "\(report.heading)")
-        }
-      } else {
-        #expect(difference == nil, "\(report.heading)")
-      }
+      #expect(difference == nil, "\(report.heading)")
     }
   }
-
-  /// Reports after which an owner that others have deleted and brought back has read members whose rows were set here.
-  private static let openReadings: Set<UInt64> = [2204, 70570, 833495]
-
-  /// Reports after which the two ends of a one-to-one that is its own inverse do not agree until a save: an undo, a
-  /// rollback or a refresh of one end beside an edit of others, a partner that is the object itself, and three writers at once.
-  private static let openCouples: Set<UInt64> = [
-    2356, 3133, 3150, 11399, 20352, 30454, 50808, 50913, 100768, 100959, 700274, 700384,
-  ]
 
   @Test(
     "after every merge and save, memory agrees with the store but for what is unsaved", .timeLimit(.minutes(60)),

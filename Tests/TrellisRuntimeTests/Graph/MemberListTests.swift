@@ -57,10 +57,85 @@ import TrellisTestSupport
       list.forget(Set((0...range + 2).filter { $0 % 7 == key % 7 }))
     case 10:
       comparison.keys.sort()
-      list.reorder(comparison.keys, moving: nil)
+      list.reorder(comparison.keys)
     default: list.didSave()
     }
   }
+
+  /// A change of a list, by calls that need not know its members.
+  private enum Change: CaseIterable {
+    case append, include, remove, hide, show
+  }
+
+  @Test(
+    "what is changed before the members are read leads to the same members as what is changed afterwards",
+    arguments: 0..<60)
+  func sameForm(round: Int) {
+    let seed = TestSettings.seed() &+ UInt64(round)
+    var generator = SeededGenerator(seed: seed)
+    for isOrdered in [false, true] {
+      for _ in 0..<40 { compareForms(isOrdered, &generator, seed) }
+    }
+  }
+
+  private func compareForms(_ isOrdered: Bool, _ generator: inout SeededGenerator, _ seed: UInt64) {
+    let stored = ContiguousArray(
+      (Int64(1)...7).filter { _ in Bool.random(using: &generator) }.shuffled(using: &generator))
+    let (early, late) = (list(isOrdered), list(isOrdered))
+    late.load(stored)
+    var text = "\(Array(stored))"
+    var dead: Set<Int64> = []
+    for _ in 0..<Int.random(in: 0...6, using: &generator) {
+      let key = Int64.random(in: 1...9, using: &generator)
+      let change = Change.allCases.randomElement(using: &generator) ?? .append
+      // As the graph calls them: only what is a member is removed, only what is deleted returns.
+      let isMember = late.contains(key)
+      switch change {
+      case .append where !dead.contains(key):
+        early.insert(key, isStored: stored.contains(key))
+        late.insert(key, isStored: stored.contains(key))
+      case .include where !isMember && !dead.contains(key) && !stored.contains(key):
+        early.include(key, isStored: false)
+        late.include(key, isStored: false)
+      case .remove where isMember:
+        early.remove(key, isStored: stored.contains(key))
+        late.remove(key, isStored: stored.contains(key))
+      case .hide where isMember:
+        dead.insert(key)
+        early.hide(key)
+        late.hide(key)
+      case .show where dead.remove(key) != nil:
+        early.show(key)
+        late.show(key)
+      default: continue
+      }
+      text += ", \(change) \(key)"
+    }
+    early.load(stored, hiding: dead.intersection(stored))
+    let comment: Comment = "seed \(seed), \(isOrdered ? "ordered" : "unordered"): \(text)"
+    if isOrdered {
+      #expect(early.keys == late.keys, comment)
+    } else {
+      #expect(early.keys.sorted() == late.keys.sorted(), comment)
+    }
+    #expect(early.hasChanges == late.hasChanges, comment)
+    #expect(Set(early.difference.added) == Set(late.difference.added), comment)
+    #expect(Set(early.difference.removed) == Set(late.difference.removed), comment)
+    #expect(early.hiddenKeys == late.hiddenKeys, comment)
+    // Dropping the base loses no change.
+    let keys = early.keys
+    early.unload(keepingOrder: true) { _ in false }
+    early.load(stored, hiding: dead.intersection(stored))
+    #expect(isOrdered ? early.keys == keys : early.keys.sorted() == keys.sorted(), "\(comment), dropped and read again")
+  }
+
+  private func list(_ isOrdered: Bool) -> MemberList {
+    MemberList(isOrdered ? Self.relationship : Self.unordered, isLoaded: false)
+  }
+
+  private static let unordered = Relationship(
+    RelationshipDescription("members", to: "Member", toMany: true), index: 0, entity: 0, entityName: "Owner",
+    destination: 0, inverse: nil, partnerRule: nil, home: .inverseColumn)
 
   private static let relationship = Relationship(
     RelationshipDescription("members", to: "Member", toMany: true, ordered: true), index: 0, entity: 0,

@@ -31,7 +31,7 @@ import TrellisTestSupport
         let list = reference.lists.first { $0.property == property }
         #expect(object.list(of: property) === list, "seed \(seed)")
         #expect(object.hasLoadedList(of: property) == (list?.isLoaded == true), "seed \(seed)")
-        #expect(object.notedPartner(of: property) == reference.partners[property], "seed \(seed)")
+        #expect(object.knownPartner(of: property)?.stored == reference.partners[property], "seed \(seed)")
       }
     }
   }
@@ -55,7 +55,7 @@ import TrellisTestSupport
       reference.committed = Bool.random(using: &generator) ? object.copyValues() : nil
       object.committedRow = reference.committed
     case 6:
-      object.setPartner(of: property, Int64(property))
+      object.changePartner(of: property) { $0.stored = Int64(property) }
       reference.partners[property] = Int64(property)
     case 7:
       object.removePartners { $0.property <= property }

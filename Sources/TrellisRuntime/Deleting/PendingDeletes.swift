@@ -1,0 +1,152 @@
+import TrellisModel
+import TrellisStorage
+
+/// The objects that one call of delete has deleted, and the references that it has cleared, so that it can be reverted
+/// as a whole.
+///
+/// The pairs and references of the deleted objects themselves, and their positions, stay: the relationships of living
+/// objects hide them.
+struct DeletedClosure {
+  struct Victim {
+    let object: ManagedObject
+    let wasInserted: Bool
+  }
+
+  /// A reference of a living object to a victim.
+  struct ClearedReference {
+    let holder: ManagedObject
+    let relationship: Relationship
+    let victim: Int64
+  }
+
+  private(set) var victims: [Victim] = []
+  private(set) var keys = KeySet()
+  private(set) var cleared: [ClearedReference] = []
+  /// The cascades that the store carries out with this delete.
+  var cascades: [PendingCascade] = []
+
+  init() {}
+
+  /// Adds objects that are about to be deleted.
+  mutating func add(_ objects: [ManagedObject]) {
+    keys.reserve(objects.count)
+    victims.reserveCapacity(victims.count + objects.count)
+    for object in objects {
+      _ = keys.insert(object._key)
+      victims.append(Victim(object: object, wasInserted: object.phase == .inserted))
+    }
+  }
+
+  /// Notes that a reference to a victim is about to be cleared.
+  mutating func note(_ reference: ClearedReference) { cleared.append(reference) }
+
+  /// Removes victims that are alive again.
+  fileprivate mutating func removeVictims(_ restored: Set<Int64>) {
+    victims.removeAll { restored.contains($0.object._key) }
+    keys.subtract(restored)
+    cleared.removeAll { restored.contains($0.victim) }
+  }
+
+  /// Whether an object is deleted by this closure.
+  func takes(_ object: ManagedObject) -> Bool {
+    keys.contains(object._key) && victims.contains { $0.object === object && $0.isGone }
+  }
+}
+
+extension DeletedClosure.Victim {
+  /// Whether the object is still deleted.
+  var isGone: Bool { object.phase == (wasInserted ? .detached : .deleted) }
+}
+
+/// The unsaved deletes of a context.
+struct PendingDeletes {
+  var closures: [DeletedClosure] = []
+  /// Whether any delete leaves a cascade to the store.
+  private(set) var hasCascades = false
+  /// Loads and deletes the members of the cascades that may delete rows of an entity; of all cascades if it is nil.
+  typealias CascadeLoad = (_ graph: ObjectGraph, _ entity: Int?) throws -> Void
+  private var load: CascadeLoad?
+
+  var isEmpty: Bool { closures.isEmpty && !hasCascades && load == nil }
+
+  /// Updates ``hasCascades``, after closures or their cascades have changed.
+  mutating func noteCascades() { hasCascades = closures.contains { !$0.cascades.isEmpty } }
+
+  /// - Parameter load: Loads the cascades that the closure leaves to the store, when an object or a row of them is
+  ///   needed.
+  mutating func add(_ closure: DeletedClosure, load: @escaping CascadeLoad) {
+    closures.append(closure)
+    self.load = load
+    if !closure.cascades.isEmpty { hasCascades = true }
+  }
+
+  /// Loads the cascades that may delete rows of an entity; all of them if it is nil.
+  func loadCascades(of graph: ObjectGraph, reading entity: Int?) throws {
+    if hasCascades { try load?(graph, entity) }
+  }
+
+  /// Removes victims that are alive again.
+  mutating func removeVictims(_ restored: Set<Int64>) {
+    if restored.isEmpty { return }
+    for index in closures.indices where !closures[index].keys.isDisjoint(with: restored) {
+      closures[index].removeVictims(restored)
+    }
+    closures.removeAll { $0.victims.isEmpty && $0.cascades.isEmpty }
+  }
+
+  /// The closure that has deleted the object with a key, and the object; nil if it is not deleted.
+  func closure(of key: Int64) -> (number: Int, object: ManagedObject)? {
+    for number in closures.indices.reversed() where closures[number].keys.contains(key) {
+      if let victim = closures[number].victims.first(where: { $0.object._key == key && $0.isGone }) {
+        return (number, victim.object)
+      }
+    }
+    return nil
+  }
+}
+
+// MARK: - Dead targets
+
+/// Deleted objects that one-way to-manys may still contain.
+///
+/// The holders of a one-way reference to an object are not known. Each list therefore looks here when it is next used,
+/// if anything has changed since its last use.
+struct DeadTargets {
+  /// The objects whose delete is not saved.
+  private(set) var unsaved: Set<Int64> = []
+  private(set) var saved: Set<Int64> = []
+  /// The number of changes.
+  private(set) var changes = 0
+
+  mutating func add(_ key: Int64) {
+    unsaved.insert(key)
+    changes += 1
+  }
+
+  mutating func didSave() {
+    if unsaved.isEmpty { return }
+    saved.formUnion(unsaved)
+    unsaved = []
+    changes += 1
+  }
+
+  mutating func rollBack() {
+    if unsaved.isEmpty { return }
+    unsaved = []
+    changes += 1
+  }
+
+  /// Removes an object that is alive again, even if its delete was saved.
+  mutating func remove(_ key: Int64) {
+    if unsaved.remove(key) != nil || saved.remove(key) != nil { changes += 1 }
+  }
+}
+
+// MARK: - Pending cascade
+
+/// A cascade that the store carries out: the members of deleted owners that are not loaded.
+struct PendingCascade {
+  let relationship: Relationship
+  let rule: StoreCascade
+  let owners: [ManagedObject]
+}

@@ -1,0 +1,136 @@
+import TrellisModel
+import TrellisStorage
+
+/// A disagreement between the two halves of a one-to-one relationship that is its own inverse.
+///
+/// The reference is stored in the rows of both partners. A merge takes over one row and leaves the other one if that is
+/// edited, so the halves may differ until a save, which writes both halves or neither.
+struct CoupleAgreement {
+  let object: ManagedObject
+  let relationship: Relationship
+  /// The partner whose half differs, and the object that this half refers to.
+  let partner: ManagedObject
+  let other: ManagedObject?
+
+  /// All objects whose half may change.
+  var objects: [ManagedObject] { [object, partner] + (other.map { [$0] } ?? []) }
+
+  /// Makes both halves agree. If the partner was set to another object here, it keeps that object, and this object's
+  /// reference is cleared. Any other partner takes over this object's half.
+  func carryOut(_ graph: ObjectGraph) {
+    if object._reference(relationship.property) != partner._key {
+      graph.unlink(partner, relationship, object._key)
+    } else if other != nil && partner.hasOwnReference(relationship) {
+      graph.unlink(object, relationship, partner._key)
+    } else {
+      if let other, other !== partner { graph.unlink(other, relationship, partner._key) }
+      graph.setReference(of: partner, relationship, to: object._key)
+    }
+  }
+}
+
+extension ObjectGraph {
+  /// Makes both halves of couples agree that are in memory, after others have changed one of them, or one of them has
+  /// returned to what it was. A half that was set here decides.
+  ///
+  /// - Parameter objects: Objects whose rows were read or restored.
+  /// - Complexity: linear in the number of changed objects if the model has such a relationship, otherwise constant.
+  func settleCouples(around objects: [ManagedObject] = []) {
+    guard runtime.hasCouples, let disagreements = try? coupleDisagreements(loading: false) else { return }
+    withoutRecording {
+      for disagreement in disagreements { disagreement.carryOut(self) }
+      for object in objects where object.isAlive && !object.accessFlags.contains(.fault) {
+        for relationship in info(of: object).couples where !object.hasOwnReference(relationship) {
+          let key = object._reference(relationship.property)
+          guard key > 0, let partner = map[key], partner !== object, partner.isAlive,
+            partner.hasOwnReference(relationship), partner._reference(relationship.property) != object._key
+          else { continue }
+          unlink(object, relationship, key)
+        }
+      }
+    }
+  }
+
+  /// The couples that a save would write and whose halves differ.
+  ///
+  /// - Parameter loads: Whether partners are loaded to be compared.
+  /// - Throws: ``StoreError`` if a partner has to be loaded and the store fails.
+  /// - Complexity: linear in the number of changed objects if the model has such a relationship, otherwise constant.
+  func coupleDisagreements(loading loads: Bool = true) throws -> [CoupleAgreement] {
+    guard runtime.hasCouples else { return [] }
+    var halves: [(object: ManagedObject, relationship: Relationship, former: Int64)] = []
+    for object in inserted + changed where object.isAlive && object.changedBits != 0 {
+      for relationship in info(of: object).couples where object.hasOwnReference(relationship) {
+        halves.append((object, relationship, object.committedRow?.value(relationship.property).key ?? 0))
+      }
+    }
+    // A former partner may have left memory since, or have to be read again because another context has saved it.
+    for (entity, some) in loads ? Dictionary(grouping: halves, by: \.relationship.destination).sortedByKey : [] {
+      let keys = some.flatMap { [$0.former, $0.object._reference($0.relationship.property)] }.filter { $0 > 0 }
+      if keys.contains(where: { map[$0]?.accessFlags.contains(.fault) != false }) {
+        try loadForChange(keys.sortedWithoutRepeats, entity: entity)
+      }
+    }
+    return halves.flatMap { half in
+      let former = formerPartner(of: half.object, half.relationship, half.former)
+      return [former, presentPartner(of: half.object, half.relationship)].compactMap(\.self)
+    }
+  }
+
+  private func formerPartner(
+    of object: ManagedObject, _ relationship: Relationship, _ key: Int64
+  ) -> CoupleAgreement? {
+    guard key > 0, key != object._reference(relationship.property), let former = map[key], former !== object,
+      former.isAlive, !former.accessFlags.contains(.fault), former._reference(relationship.property) == object._key,
+      !former.hasOwnReference(relationship)
+    else { return nil }
+    return CoupleAgreement(object: object, relationship: relationship, partner: former, other: nil)
+  }
+
+  private func presentPartner(of object: ManagedObject, _ relationship: Relationship) -> CoupleAgreement? {
+    let key = object._reference(relationship.property)
+    guard key > 0, key != object._key, let partner = map[key], partner.isAlive, !partner.accessFlags.contains(.fault)
+    else { return nil }
+    let other = partner._reference(relationship.property)
+    if other == object._key { return nil }
+    return CoupleAgreement(object: object, relationship: relationship, partner: partner, other: map[other])
+  }
+}
+
+// MARK: - Contested halves
+
+extension ObjectGraph {
+  /// Notes that another context has given an object another partner, while the former partner's reference was set in
+  /// this context.
+  func noteContestedHalves(of object: ManagedObject, _ before: [(relationship: Relationship, key: Int64)]) {
+    for (relationship, former) in before where relationship.isOwnInverse {
+      guard former > 0, former != object._key, former != object._reference(relationship.property),
+        let partner = map[former], partner.isAlive, partner._reference(relationship.property) == object._key
+      else { continue }
+      backlog.contestedHalves[ContestedPartner(owner: object._key, property: relationship.property)] = former
+    }
+  }
+
+  /// Notes the partners of an unedited object whose references to it were set in this context, before its row is read
+  /// again.
+  func noteContestedHalves(of object: ManagedObject) {
+    guard !object.accessFlags.contains(.fault) else { return }
+    for relationship in info(of: object).allRelationships where relationship.isOwnInverse && relationship.isColumn {
+      let key = object._reference(relationship.property)
+      guard key > 0, key != object._key, let partner = map[key], partner.isAlive,
+        partner._reference(relationship.property) == object._key, partner.hasOwnReference(relationship)
+      else { continue }
+      backlog.contestedHalves[ContestedPartner(owner: object._key, property: relationship.property)] = key
+    }
+  }
+
+  /// Unlinks the former partner whose reference still leads to an object, when the object is given another partner in
+  /// this context.
+  func releaseContestedHalf(of object: ManagedObject, _ relationship: Relationship) {
+    let place = ContestedPartner(owner: object._key, property: relationship.property)
+    guard let former = backlog.contestedHalves.removeValue(forKey: place), let partner = map[former],
+      partner.phase == .persistent, partner !== object, former != object._reference(relationship.property)
+    else { return }
+    unlink(partner, relationship, object._key)
+  }
+}

@@ -1,0 +1,105 @@
+import TrellisModel
+
+/// The positions of members in ordered to-manys. A position is recorded and restored as that behind another member, since
+/// other contexts may insert and remove members anywhere.
+extension ObjectGraph {
+  /// Moves a member of an ordered to-many.
+  func move(_ key: Int64, in owner: ManagedObject, _ relationship: Relationship, to place: Int?) {
+    let list = list(of: owner, relationship)
+    owner.announce(relationship.property)
+    recordAnchor(of: key, in: list, of: owner, relationship)
+    list.insert(key, at: place)
+    noteListChanged(owner)
+  }
+
+  /// Records the position of a member before it changes, if changes are recorded.
+  func recordAnchor(of key: Int64, in list: MemberList, of owner: ManagedObject, _ relationship: Relationship) {
+    guard let recorder, let anchor = list.anchor(of: key) else { return }
+    recorder.record(.place(RecordedPlace(owner: owner._key, relationship: relationship, anchor: anchor, saves: saves)))
+  }
+
+  /// Reorders the members of an ordered to-many by the first positions of their keys in a list.
+  ///
+  /// - Parameter placed: The members whose position is chosen here afterwards; nil to add those that are moved.
+  func arrange(
+    _ owner: ManagedObject, _ relationship: Relationship, _ keys: [Int64], placing placed: Set<Int64>? = nil
+  ) {
+    var seen: Set<Int64> = []
+    let order = ContiguousArray(keys.filter { seen.insert($0).inserted })
+    let list = list(of: owner, relationship)
+    let former = list.keys
+    guard order != former, order.count == former.count else { return }
+    owner.announce(relationship.property)
+    recorder?.record(
+      .order(
+        RecordedOrder(
+          owner: owner, relationship: relationship, former: former, changed: order, placed: list.placed,
+          saves: saves)))
+    list.reorder(order, placing: placed)
+    noteListChanged(owner)
+  }
+
+  // MARK: Returning
+
+  /// Moves a member behind the one that it followed among the members that were last fetched or saved, wherever that one
+  /// is by now.
+  func putBack(_ member: Int64, _ owner: ManagedObject, _ relationship: Relationship) {
+    let list = list(of: owner, relationship)
+    guard list.isLoaded, let position = list.base.firstIndex(of: member) else { return }
+    recordAnchor(of: member, in: list, of: owner, relationship)
+    list.move(
+      to: MemberAnchor(
+        key: member, before: ContiguousArray(list.base[..<position].suffix(MemberAnchor.most)), wasPlaced: false),
+      placing: false)
+    list.settleOrder()
+  }
+
+  /// Restores the order in which members were last fetched or saved, with new members behind them.
+  func rearrange(_ owner: ManagedObject, _ relationship: Relationship) {
+    guard let list = owner.list(of: relationship.property), list.isLoaded else { return }
+    let former = Set(list.base)
+    arrange(
+      owner, relationship, list.base.filter(list.contains) + list.keys.filter { !former.contains($0) }, placing: [])
+  }
+
+  /// Restores positions, the one that was left last first.
+  func restorePositions(_ positions: [RecordedChange]) {
+    var lists: [ObjectIdentifier: MemberList] = [:]
+    for position in positions {
+      switch position {
+      case .place(let place):
+        guard let owner = map[place.owner] else { continue }
+        let list = list(of: owner, place.relationship)
+        guard list.isLoaded, list.holds(place.anchor.key) else { continue }
+        restore(place, list, of: owner)
+        lists[ObjectIdentifier(list)] = list
+      case .order(let order):
+        let list = list(of: order.owner, order.relationship)
+        guard list.isLoaded else { continue }
+        reorder(list, order)
+        lists[ObjectIdentifier(list)] = list
+      default: break
+      }
+    }
+    for list in lists.values { list.settleOrder() }
+  }
+
+  private func restore(_ place: RecordedPlace, _ list: MemberList, of owner: ManagedObject) {
+    owner.announce(list.property)
+    recordAnchor(of: place.anchor.key, in: list, of: owner, place.relationship)
+    list.move(to: place.anchor, placing: place.anchor.wasPlaced || place.saves != self.saves)
+    noteListChanged(owner)
+  }
+
+  private func reorder(_ list: MemberList, _ order: RecordedOrder) {
+    let moved = MemberOrder.moved(in: order.former, since: order.changed)
+    let present = Set(list.keys)
+    let keys = MemberOrder.merged(
+      moved.intersection(present), as: ContiguousArray(order.former.filter(present.contains)), into: list.keys)
+    let others = list.placed.subtracting(order.former)
+    // Positions that were those of the store before a save may differ from it afterwards.
+    var placed = order.placed.intersection(present).union(others)
+    if order.saves != saves { placed.formUnion(moved.intersection(present)) }
+    arrange(order.owner, order.relationship, Array(keys), placing: placed)
+  }
+}
