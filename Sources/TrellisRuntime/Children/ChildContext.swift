@@ -300,10 +300,12 @@ extension ParentConnection {
 
 // MARK: - Parent merge
 
-extension ParentConnection: ParentStore {
+extension ParentConnection {
+  /// Merges the parent's changes into a child, saved or not.
   func mergeChanges(into child: ObjectGraph) { child.mergeParent(of: self) }
 
   #if DEBUG
+    /// Whether the parent may have changed what the child has merged last.
     var mayHaveChanges: Bool {
       !(changedInParent.isEmpty && deletedInParent.isEmpty && newInParent.isEmpty && parent.keysOfChanges.isEmpty)
     }

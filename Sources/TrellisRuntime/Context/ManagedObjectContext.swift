@@ -24,9 +24,9 @@ public final class ManagedObjectContext {
   init(core: ContainerCore, parent: ManagedObjectContext? = nil) {
     let link = ContextLink()
     undo = UndoHistory(link)
-    graph = ObjectGraph(core: core, parent: parent?.graph, link: link, undo: undo) {
-      try parent.map { ParentConnection($0.graph, for: link) } ?? core.connect()
-    }
+    graph = ObjectGraph(
+      core: core, parent: parent?.graph, link: link, undo: undo,
+      source: parent.map { ParentConnection($0.graph, for: link) })
     self.parent = parent
     graph.owner = self
   }
@@ -37,7 +37,7 @@ public final class ManagedObjectContext {
   init(core: ContainerCore, showing past: any StoreConnection) {
     let link = ContextLink()
     undo = UndoHistory(link)
-    graph = ObjectGraph(core: core, parent: nil, link: link, undo: undo) { past }
+    graph = ObjectGraph(core: core, parent: nil, link: link, undo: undo, source: past)
     parent = nil
     graph.owner = self
     graph.showPast()
@@ -68,15 +68,10 @@ public final class ManagedObjectContext {
 @available(*, unavailable, message: "a context stays where it was made; use container.perform or a context of your own")
 extension ManagedObjectContext: @unchecked Sendable {}
 
-@_spi(Generated) extension ManagedObjectContext: GraphOwner {
-  /// What objects of the context refer to it by.
-  public var _link: ContextLink { graph.link }
-}
-
 extension ManagedObject {
   /// The object's context; nil if the context was deinitialized or the object is detached from it.
   public final var managedObjectContext: ManagedObjectContext? {
-    phase == .detached ? nil : link.graph?.owner as? ManagedObjectContext
+    phase == .detached ? nil : link.graph?.owner
   }
 }
 

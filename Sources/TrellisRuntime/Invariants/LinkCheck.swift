@@ -214,7 +214,7 @@
       guard inbox.isEmpty else { return false }
       guard let parent else { return true }
       return parent.isUpToDate(hasMerged: true)
-        && (hasMerged || (openConnection as? any ParentStore)?.mayHaveChanges != true)
+        && (hasMerged || (openConnection as? ParentConnection)?.mayHaveChanges != true)
     }
 
     /// The contradictions among all objects in memory; empty unless the runtime is wrong. Tests ask for them.

@@ -231,9 +231,6 @@ final class MemberList {
   /// Whether members were placed among others before these were loaded. Only a complete list gives a position to each.
   var isReordered: Bool { !isLoaded && !base.isEmpty }
 
-  /// Whether a member is only placed: it is a member if the store has it.
-  func onlyPlaces(_ key: Int64) -> Bool { !isLoaded && isInOrder(key) && isInBase(key) }
-
   /// The difference from the stored order: the members from some position on stand last, in this order.
   ///
   /// - Returns: those members, and whether each stands there even if the store has it at another position.

@@ -340,7 +340,7 @@ final class LiveListener {
 // MARK: - Live refreshing
 
 /// The live results of a context, found by the entities that can affect them.
-final class LiveResultsList: SaveObserver {
+final class LiveResultsList {
   private struct Reference {
     weak var results: LiveResultsCore?
     let entities: Set<Int>
@@ -421,8 +421,8 @@ extension SaveNotice {
 
 extension ObjectGraph {
   fileprivate func addLiveResults(_ results: LiveResultsCore) {
-    let list = saveObserver as? LiveResultsList ?? LiveResultsList()
-    saveObserver = list
+    let list = liveResults ?? LiveResultsList()
+    liveResults = list
     list.add(results)
   }
 

@@ -12,11 +12,11 @@ extension ObjectGraph {
     let watch = LinkWatch(self, "a merge", changing: backlog.keys.compactMap { map[$0] })
     for notice in notices { merge(notice) }
     // A save of a child context passes its changes to the parent, which merges them with its own.
-    if readsEdited && parent != nil { (openConnection as? any ParentStore)?.mergeChanges(into: self) }
+    if readsEdited && parent != nil { (openConnection as? ParentConnection)?.mergeChanges(into: self) }
     if !notices.isEmpty || parent != nil || !backlog.isEmpty { settleBacklog(readingEdited: readsEdited) }
     checkInvariants()
     watch.end(touching: keys(touchedBy: notices), hasMerged: readsEdited)
-    if !notices.isEmpty { saveObserver?.didSave(notices, in: self) }
+    if !notices.isEmpty { liveResults?.didSave(notices, in: self) }
   }
 
   /// The keys of the objects that a merge may have changed.

@@ -200,14 +200,14 @@ struct SaveOperation {
   /// The notice of the save for other contexts and live results. Nil if there is no audience.
   private func notice(of plan: SavePlan) -> SaveNotice? {
     let isHeard = graph.parent == nil && graph.core.hub.hasAudience(beside: graph.inbox)
-    return graph.saveObserver?.wantsSaves != true && !isHeard ? nil : SaveNotice(plan, graph)
+    return graph.liveResults?.wantsSaves != true && !isHeard ? nil : SaveNotice(plan, graph)
   }
 
   private static func operationDidEnd(_ plan: SavePlan, _ graph: ObjectGraph) {
     if let notice = plan.notice, !plan.isEmpty {
       // The changes of a child are not saved for other contexts yet.
       if graph.parent == nil { graph.core.hub.post(notice, from: graph.inbox) }
-      graph.saveObserver?.didSave([notice], in: graph)
+      graph.liveResults?.didSave([notice], in: graph)
     }
     graph.runDidSave(plan)
   }

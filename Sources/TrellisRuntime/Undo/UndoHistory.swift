@@ -17,7 +17,7 @@
 /// other contexts are no steps. A rollback or reset of the context clears the history.
 ///
 /// The history keeps the objects of its steps in memory, and deletes load the links that they would lose.
-public final class UndoHistory: UndoRecording {
+public final class UndoHistory {
   private let link: ContextLink
   private var done: [UndoStep] = []
   private var undone: [UndoStep] = []
@@ -209,6 +209,7 @@ public final class UndoHistory: UndoRecording {
 
   // MARK: Lost references
 
+  /// Notes a reference that could not be restored because its target no longer exists.
   func noteLost(_ reference: LostReference, to key: Int64) {
     guard isEnabled else { return }
     let known = lostReferences[key, default: []]
@@ -218,6 +219,7 @@ public final class UndoHistory: UndoRecording {
     lostReferences[key] = known + [reference]
   }
 
+  /// The references that were noted for a target, and are noted no more.
   func takeLostReferences(to key: Int64) -> [LostReference] { lostReferences.removeValue(forKey: key) ?? [] }
 
   // MARK: Calls of the context

@@ -10,7 +10,7 @@ package final class ObjectGraph {
   ///
   /// Sound because the context's deinit sets this to nil before its memory is freed. A weak reference would give the
   /// context a side table, and slow down every retain of it.
-  @exclusivity(unchecked) unowned(unsafe) var owner: (any GraphOwner)?
+  @exclusivity(unchecked) unowned(unsafe) var owner: ManagedObjectContext?
   let core: ContainerCore
   /// The graph of the parent context. Nil for a context that saves to the store.
   let parent: ObjectGraph?
@@ -61,13 +61,13 @@ package final class ObjectGraph {
   /// The observers of objects through Swift's Observation. Nil while the context is not observing.
   @exclusivity(unchecked) var observation: ContextObservation?
   var author: String?
-  /// Receives the saves that the graph makes or merges; nil if there are no live results.
-  var saveObserver: (any SaveObserver)?
+  /// The live results, which follow the saves that the graph makes or merges; nil if there are none.
+  var liveResults: LiveResultsList?
   /// Whether reads show one moment of the store, unaffected by the saves of other contexts.
   var isPinned = false
   /// Whether the graph shows the store as it was, and so never merges and never saves.
   private(set) var isPast = false
-  let undo: any UndoRecording
+  let undo: UndoHistory
 
   #if DEBUG
     /// The number of operations that run within each other and are checked when they end.
@@ -80,16 +80,15 @@ package final class ObjectGraph {
 
   private var keys: Range<Int64> = 0..<0
   private var keyBlock: Int64 = 1
+  /// The connection to what the graph reads from and saves to: the store, or the parent of a child.
   private(set) var openConnection: (any StoreConnection)?
 
-  /// Opens the connection to what the graph reads from and saves to: the store, or the parent of a child.
-  private let connect: () throws -> any StoreConnection
-
+  /// - Parameter source: The connection to the parent or to a moment in the past; nil to open one to the store when it is
+  ///   first needed.
   init(
-    core: ContainerCore, parent: ObjectGraph?, link: ContextLink, undo: any UndoRecording,
-    connect: @escaping () throws -> any StoreConnection
+    core: ContainerCore, parent: ObjectGraph?, link: ContextLink, undo: UndoHistory, source: (any StoreConnection)?
   ) {
-    self.connect = connect
+    openConnection = source
     self.link = link
     self.undo = undo
     self.core = core
@@ -135,7 +134,7 @@ package final class ObjectGraph {
     runtime.read(type(of: object)._entity, value)
   }
 
-  /// The connection to the store, opened when it is first needed.
+  /// The connection to the store, or to the parent of a child.
   func connection() throws -> any StoreConnection {
     if let openConnection {
       do { try core.checkOpen() } catch {
@@ -144,7 +143,7 @@ package final class ObjectGraph {
       }
       return openConnection
     }
-    let made = try connect()
+    let made = try core.connect()
     openConnection = made
     return made
   }
@@ -241,53 +240,6 @@ package final class ObjectGraph {
     if !runningHooks.contains(where: { !$0.hook.mayThrow }) { pendingFailure = nil }
     throw failure
   }
-}
-
-/// Receives the saves that a graph makes or merges.
-protocol SaveObserver: AnyObject {
-  /// Whether anything would be done with a save.
-  var wantsSaves: Bool { get }
-  func didSave(_ notices: [SaveNotice], in graph: ObjectGraph)
-}
-
-/// The store of a child context: its parent.
-protocol ParentStore: StoreConnection {
-  /// Merges the parent's changes into a child, saved or not.
-  func mergeChanges(into child: ObjectGraph)
-  #if DEBUG
-    /// Whether the parent may have changed what the child has merged last.
-    var mayHaveChanges: Bool { get }
-  #endif
-}
-
-/// The history of changes that can be undone, as far as the graph calls it.
-protocol UndoRecording: AnyObject {
-  /// Whether a save records the changes that it merges from other contexts.
-  var isMergeRecorded: Bool { get set }
-  /// Begins a step that lasts until ``endGroup()``.
-  func beginGroup(_ name: String?)
-  /// Ends the group.
-  func endGroup()
-  /// Collects the changes until now, before hooks run or rows of other contexts are merged.
-  func suspend()
-  /// Adds the changes that hooks made in a save to the step that was saved.
-  func add(_ changes: [ChangeSet])
-  /// Adds the changes with which a save merged new objects into stored ones to the step that inserted the new objects.
-  func unite(_ changes: [ChangeSet], _ replaced: [Int64: ManagedObject])
-  /// Ends the step after a save.
-  func didSave()
-  /// Drops all steps.
-  func clear()
-  /// Notes a reference that could not be restored because its target no longer exists.
-  func noteLost(_ reference: LostReference, to key: Int64)
-  /// The references that were noted for a target, and are noted no more.
-  func takeLostReferences(to key: Int64) -> [LostReference]
-}
-
-/// The owner of a graph, as far as the graph and generated code know it.
-@_spi(Generated) public protocol GraphOwner: AnyObject {
-  /// What objects of the context refer to it by.
-  var _link: ContextLink { get }
 }
 
 // MARK: - State

@@ -141,13 +141,6 @@ final class ChangeHub: Sendable {
 
 // MARK: - External change monitor
 
-/// What a store tells of the saves of other processes and containers.
-protocol SavesOfOthers: Sendable {
-  /// Passes on the saves since the last call, in the order of their commits. What cannot be known is passed on as unknown
-  /// changes.
-  func forEachNew(_ body: (SaveNotice) -> Void)
-}
-
 /// Detects writes to the store from outside the container, such as by another process.
 ///
 /// Every use of a context checks the store, which costs about as much as reading a number. While anything waits for
@@ -162,12 +155,12 @@ final class ExternalChangeMonitor: Sendable {
   private let hub: ChangeHub
   private let connect: @Sendable () throws -> any StoreConnection
   /// Tells what others have changed; nil if the store does not record it.
-  private let news: (any SavesOfOthers)?
+  private let news: HistoryFollower?
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "Trellis.ExternalChangeMonitor", qos: .utility)
 
   init(
-    _ hub: ChangeHub, following news: (any SavesOfOthers)?,
+    _ hub: ChangeHub, following news: HistoryFollower?,
     connect: @escaping @Sendable () throws -> any StoreConnection
   ) {
     self.hub = hub

@@ -21,14 +21,8 @@ open class ManagedObject: StoredRecord {
 
   /// Creates a new object and registers it as inserted. If the class belongs to another model, which is reported and
   /// thrown by the context's next fetch or save, the object is detached.
-  @_spi(Generated) public init(_insertedInto context: any GraphOwner) {
-    // The context clears its link only when it is deinitialized, and the caller holds it.
-    guard let graph = context._link.graph else {
-      _key = 0
-      link = context._link
-      state = .detached
-      return
-    }
+  @_spi(Generated) public init(_insertedInto context: ManagedObjectContext) {
+    let graph = context.graph
     _key = graph.takeKey()
     link = graph.link(forNew: type(of: self))
     let isOwn = link === graph.link

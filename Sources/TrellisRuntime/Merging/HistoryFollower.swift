@@ -2,7 +2,7 @@ import TrellisModel
 import TrellisStorage
 
 /// Follows the history of a store, so that the saves of other processes and containers are known change by change.
-final class HistoryFollower: SavesOfOthers {
+final class HistoryFollower: Sendable {
   private let store: any HistoryStore
   private let runtime: RuntimeModel
   /// The moment up to which the transactions are known; nil if it could not be read.
@@ -23,6 +23,8 @@ final class HistoryFollower: SavesOfOthers {
   /// The number of transactions that are read at once.
   private static let batch = 1_000
 
+  /// Passes on the saves since the last call, in the order of their commits. What cannot be known is passed on as unknown
+  /// changes.
   func forEachNew(_ body: (SaveNotice) -> Void) {
     // Under the lock, so that no notice overtakes another.
     position.withLock { position in

@@ -15,7 +15,7 @@ final class ContainerCore: Sendable {
 
   /// - Parameter news: what the store tells of the saves of others; nil if it does not.
   init(
-    runtime: RuntimeModel, store: any Store, news: (any SavesOfOthers)?, log: QueryLog?,
+    runtime: RuntimeModel, store: any Store, news: HistoryFollower?, log: QueryLog?,
     errorHandler: @escaping @Sendable (ContextError) -> Void
   ) throws {
     let hub = ChangeHub()
