@@ -89,8 +89,15 @@ struct SaveFaultTests {
     for writer in 0..<4 {
       Thread.start(in: group) {
         do {
-          let shelf = try Shelf(
-            direct.store.setup.options.connectionString, schema: "shelf", connections: 1, timeout: 60)
+          // The session in which a store is opened may be ended as well.
+          var opened: Shelf?
+          while opened == nil {
+            do {
+              opened = try Shelf(
+                direct.store.setup.options.connectionString, schema: "shelf", connections: 1, timeout: 60)
+            } catch let error as StoreError where error.code == .inputOutput || error.code == .cannotOpen {}
+          }
+          let shelf = try #require(opened)
           for number in 0..<TestSettings.number("TRELLIS_ENDED_SAVES", or: 150) {
             let name = "\(writer).\(number)"
             do {
