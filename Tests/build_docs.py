@@ -22,14 +22,16 @@ GROUPS = [
     ("Several contexts", ["ChildContexts", "Conflicts", "LiveResults"]),
     ("Stores", ["SQLite", "PostgreSQL", "JSONStore", "ExternalStorage", "Limits", "Reliability", "Performance", "WritingAStore"]),
     ("From other frameworks", ["ComingFromCoreData", "ComingFromSwiftData"]),
-    ("Work on Trellis", ["Architecture", "Changelog"]),
+    ("Releases", ["Changelog"]),
 ]
+# The pages for those who change the code: all of this folder, in the order of their names after the first one.
+INSIDE, FIRST = "Contributing/", "Contributing/Architecture"
 # DocC has no two entries of one name. Pages with the name of a type have another one there.
 OTHER_NAMES = {"LiveResults": "LiveResultsGuide"}
 
 
 def article(page):
-    return OTHER_NAMES.get(page, page)
+    return OTHER_NAMES.get(page, page.replace("/", "-"))
 
 
 def output(*command):
@@ -56,7 +58,7 @@ def rewritten(text, page, pages):
         if re.match(r"https?:", target):
             return match[0]
         path, _, anchor = target.partition("#")
-        name = os.path.splitext(os.path.basename(path))[0] if path else page
+        name = os.path.normpath(os.path.join(os.path.dirname(page), path))[:-len(".md")] if path else page
         if path.endswith("README.md"):
             return f"[{words}](doc:Trellis)"
         if name not in pages or (path and not path.endswith(".md")):
@@ -74,10 +76,10 @@ def rewritten(text, page, pages):
         for part in parts)
 
 
-def check_names(text):
-    """Fails if the page for those who change the code names a file, a folder or a type that is not there."""
+def check_names(pages):
+    """Fails if a page for those who change the code names a file, a folder or a type that is not there."""
     words, paths = set(), []
-    for top in ("Sources", "Plugins", "Tests"):
+    for top in ("Sources", "Plugins", "Tests", "Models", "Docs"):
         for folder, folders, files in os.walk(os.path.join(ROOT, top)):
             folders[:] = [name for name in folders if not name.startswith(".")]
             paths.append(folder + "/")
@@ -88,31 +90,48 @@ def check_names(text):
                     with open(os.path.join(folder, name), encoding="utf-8") as source:
                         words.update(re.findall(r"\w+", source.read()))
             words.add(os.path.basename(folder))
-    wrong = [path for path in re.findall(r"`([\w+]+(?:/[\w+]+)*(?:/|\.swift))`", text) if not any(path in p for p in paths)]
-    wrong += [word for word in re.findall(r"`([A-Z]\w+)`", text) if word not in words]
-    if wrong:
-        sys.exit(f"Docs/Architecture.md names what is not there: {', '.join(sorted(set(wrong)))}.")
+    for page, (text, _) in pages.items():
+        named = re.findall(r"`((?:[\w+-]+/)+[\w+.-]*|[\w+]+\.swift)`", text)
+        wrong = [path for path in named if not any(path in p for p in paths)]
+        wrong += [word for word in re.findall(r"`([A-Z]\w+)`", text) if word not in words]
+        if wrong:
+            sys.exit(f"Docs/{page}.md names what is not there: {', '.join(sorted(set(wrong)))}.")
+
+
+def read_pages():
+    """The pages of Docs/, by their path without the ending: the text, and the headings."""
+    pages, docs = {}, os.path.join(ROOT, "Docs")
+    for folder, folders, files in os.walk(docs):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".md"):
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as page:
+                    text = page.read()
+                pages[os.path.relpath(path, docs)[:-len(".md")].replace(os.sep, "/")] = (text, headings(text))
+    return pages
 
 
 def write_pages(folder):
-    pages = {}
-    for name in sorted(os.listdir(os.path.join(ROOT, "Docs"))):
-        if name.endswith(".md"):
-            with open(os.path.join(ROOT, "Docs", name), encoding="utf-8") as page:
-                text = page.read()
-            pages[name[:-3]] = (text, headings(text))
-    grouped = {name for _, names in GROUPS for name in names}
+    pages = read_pages()
+    inside = {name: page for name, page in pages.items() if name.startswith(INSIDE)}
+    groups = GROUPS + [("Work on Trellis", sorted(inside, key=lambda name: (name != FIRST, name)))]
+    grouped = {name for _, names in groups for name in names}
     if grouped != set(pages):
         sys.exit(f"Tests/build_docs.py and Docs/ differ in {', '.join(sorted(grouped ^ set(pages)))}.")
-    check_names(pages["Architecture"][0])
+    check_names(inside)
     for name, (text, _) in pages.items():
         with open(os.path.join(folder, article(name) + ".md"), "w", encoding="utf-8") as page:
             page.write(rewritten(text, name, pages))
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as readme:
-        summary = " ".join(readme.read().split("\n\n")[1].split())
+        start = readme.read()
+    missing = [name for name in pages if start.count(f"| [Docs/{name}.md](Docs/{name}.md) |") != 1]
+    if missing:
+        sys.exit(f"The index in README.md does not list each page once: {', '.join(missing)}.")
+    summary = " ".join(start.split("\n\n")[1].split())
     with open(os.path.join(folder, "Trellis.md"), "w", encoding="utf-8") as landing:
         landing.write(f"# ``Trellis``\n\n{summary}\n\n## Topics\n")
-        for title, names in GROUPS:
+        for title, names in groups:
             landing.write(f"\n### {title}\n\n" + "".join(f"- <doc:{article(name)}>\n" for name in names))
 
 
