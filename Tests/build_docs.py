@@ -77,7 +77,7 @@ def rewritten(text, page, pages):
 
 
 def check_names(pages):
-    """Fails if a page for those who change the code names a file, a folder or a type that is not there."""
+    """Fails if a page for those who change the code names a file, a folder, a type or a member that is not there."""
     words, paths = set(), []
     for top in ("Sources", "Plugins", "Tests", "Models", "Docs"):
         for folder, folders, files in os.walk(os.path.join(ROOT, top)):
@@ -86,14 +86,15 @@ def check_names(pages):
             for name in files:
                 paths.append(os.path.join(folder, name))
                 words.update(re.findall(r"\w+", name))
-                if name.endswith(".swift"):
+                if name.endswith((".swift", ".c", ".h")):
                     with open(os.path.join(folder, name), encoding="utf-8") as source:
                         words.update(re.findall(r"\w+", source.read()))
             words.add(os.path.basename(folder))
     for page, (text, _) in pages.items():
         named = re.findall(r"`((?:[\w+-]+/)+[\w+.-]*|[\w+]+\.swift)`", text)
         wrong = [path for path in named if not any(path in p for p in paths)]
-        wrong += [word for word in re.findall(r"`([A-Z]\w+)`", text) if word not in words]
+        named = [word for code in re.findall(r"`(\w+(?:\.\w+)*)`", text) for word in code.split(".")]
+        wrong += [word for word in named if re.match(r"[A-Z]|[a-z]+[A-Z]", word) and word not in words]
         if wrong:
             sys.exit(f"Docs/{page}.md names what is not there: {', '.join(sorted(set(wrong)))}.")
 
