@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 package import Trellis
 import TrellisRuntime
 
@@ -19,7 +20,7 @@ package final class LinkFindings: @unchecked Sendable {  // a lock guards the on
         if let present {
           if !isLasting { present.add(texts) }
         } else if isLasting {
-          uncollected.add(texts)
+          uncollected.add(texts.map { "\($0) (\(Test.current.map { $0.name } ?? "no test"))" })
         }
       }
       return true
