@@ -32,7 +32,7 @@ extension ObjectGraph {
     }
     var closure = DeletedClosure()
     try carryOut(deletion, into: &closure)
-    pending.deletions.add(closure) { graph, entity in try graph.loadPendingCascades(reading: entity) }
+    pending.deletions.add(closure)
   }
 
   /// Deletes the collected objects.
@@ -240,7 +240,8 @@ extension ObjectGraph {
   }
 
   /// Loads pending cascades if they may delete rows of an entity, or if none is given.
-  private func loadPendingCascades(reading entity: Int?) throws {
+  func loadPendingCascades(reading entity: Int?) throws {
+    guard pending.deletions.hasCascades else { return }
     if let entity {
       let root = runtime.info(entity).root
       guard pendingCascades.contains(where: { $0.rule.roots.contains(root) }) else { return }

@@ -63,26 +63,15 @@ struct PendingDeletes {
   var closures: [DeletedClosure] = []
   /// Whether any delete leaves a cascade to the store.
   private(set) var hasCascades = false
-  /// Loads and deletes the members of the cascades that may delete rows of an entity; of all cascades if it is nil.
-  typealias CascadeLoad = (_ graph: ObjectGraph, _ entity: Int?) throws -> Void
-  private var load: CascadeLoad?
 
-  var isEmpty: Bool { closures.isEmpty && !hasCascades && load == nil }
+  var isEmpty: Bool { closures.isEmpty && !hasCascades }
 
   /// Updates ``hasCascades``, after closures or their cascades have changed.
   mutating func noteCascades() { hasCascades = closures.contains { !$0.cascades.isEmpty } }
 
-  /// - Parameter load: Loads the cascades that the closure leaves to the store, when an object or a row of them is
-  ///   needed.
-  mutating func add(_ closure: DeletedClosure, load: @escaping CascadeLoad) {
+  mutating func add(_ closure: DeletedClosure) {
     closures.append(closure)
-    self.load = load
     if !closure.cascades.isEmpty { hasCascades = true }
-  }
-
-  /// Loads the cascades that may delete rows of an entity; all of them if it is nil.
-  func loadCascades(of graph: ObjectGraph, reading entity: Int?) throws {
-    if hasCascades { try load?(graph, entity) }
   }
 
   /// Removes victims that are alive again.

@@ -62,7 +62,8 @@ extension ObjectGraph {
     return key > 0 ? [key] : []
   }
 
-  /// Shows objects that are alive again in the relationships of other objects, and lets go what they have lost meanwhile.
+  /// Shows objects that are alive again in the relationships of other objects, and removes links that were cleared
+  /// meanwhile.
   ///
   /// - Parameter isKept: Whether the reference of an object to an object that is deleted stays as it is.
   func showAgain(

@@ -219,7 +219,7 @@ extension ObjectGraph {
     }
   }
 
-  /// The list of a to-many, created if there is none. The list of a new object is complete from the start.
+  /// The list of a to-many, created if it is nil. The list of a new object is complete from the start.
   func list(of object: ManagedObject, _ relationship: Relationship) -> MemberList {
     if let list = object.list(of: relationship.property) {
       if relationship.inverse == nil { hideDead(in: list, of: object) }

@@ -1,6 +1,6 @@
 /// The three-way merge of an ordered to-many.
 ///
-/// A member that was moved or added on one side follows the member that it follows there, or stands at the end if only
+/// A member that was moved or added on one side follows the member that it follows there, or is at the end if only
 /// such members follow it. All other members have the order of the other side.
 enum MemberOrder {
   /// The members that an order has moved or added: the fewest whose moves lead from the base to the order, and those

@@ -5,7 +5,7 @@ extension ObjectGraph {
   /// The connection for reading rows of an entity. If pending cascades may delete such rows, their members are loaded
   /// and deleted first, so that results are the same as after a save.
   func connection(reading entity: Int) throws -> any StoreConnection {
-    try pending.deletions.loadCascades(of: self, reading: entity)
+    try loadPendingCascades(reading: entity)
     return try connection()
   }
 
@@ -13,7 +13,7 @@ extension ObjectGraph {
   func loadPendingCascades(for request: StoreRequest) throws {
     guard pending.deletions.hasCascades else { return }
     let isBeside = request.looksAtOthers(of: runtime.info(request.entity).entity)
-    try pending.deletions.loadCascades(of: self, reading: isBeside ? nil : request.entity)
+    try loadPendingCascades(reading: isBeside ? nil : request.entity)
   }
 
   /// The store's results, without unsaved changes.
