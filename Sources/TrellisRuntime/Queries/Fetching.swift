@@ -2,9 +2,6 @@ import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
-
-  // MARK: Steps
-
   /// The entity of a class. `ManagedObject` itself has none; for it, the root entity of every hierarchy.
   func entities(of type: ManagedObject.Type) -> [Int] {
     runtime.has(type)
@@ -159,9 +156,6 @@ private func sum(_ numbers: [Int]) -> Int? {
 // MARK: - Streaming
 
 extension ObjectGraph {
-
-  // MARK: Steps
-
   /// Loads and visits the objects of one batch. They are retained only until this returns.
   func walk<Columns: EntityColumns>(
     _ keys: ArraySlice<Int64>, of request: FetchRequest<Columns>, _ body: (Columns.Object) throws -> Void
@@ -186,10 +180,4 @@ extension [Int64] {
       self[start..<Swift.min(count, start.addingReportingOverflow(size).overflow ? count : start + size)]
     }
   }
-}
-
-// MARK: - Explaining
-
-extension ObjectGraph {
-
 }

@@ -159,6 +159,12 @@ package protocol SnapshotSource: AnyObject, Sendable {
   /// What the store notes besides its rows.
   func lineage() throws -> StoreLineage
   func save(_ request: SaveRequest) throws -> SaveOutcome
+  /// Whether the rows were saved outside this store since the last call. The default implementation returns false.
+  func takeExternalChanges() -> Bool
+}
+
+extension SnapshotSource {
+  package func takeExternalChanges() -> Bool { false }
 }
 
 // MARK: - Layout

@@ -11,36 +11,37 @@ extension StoreConfiguration {
   }
 
   /// An in-memory store that is shared by all containers of this process that open it by the same name. It is released
-  /// with the last container.
+  /// with the last container. A container merges the saves of the other containers like those of other processes to a
+  /// file.
   ///
   /// - Parameter name: any text. Opening throws ``StoreError`` if the store was created with another model. Models that
   ///   differ only in docs, rules, defaults or indexes count as the same.
   public static func memory(named name: String) -> StoreConfiguration {
-    StoreConfiguration { model in try NamedStores.open(name) { MemoryStore(model, name: name) } }
+    StoreConfiguration { model in try NamedRows.open(name, model) }
   }
 }
 
-/// The stores that are shared by name.
-private enum NamedStores {
+/// The rows that are shared by name.
+private enum NamedRows {
   private struct Entry {
-    weak var store: MemoryStore?
+    weak var rows: MemoryRows?
   }
 
   private static let entries = Locked<[String: Entry]>([:])
 
-  static func open(_ name: String, make: () -> MemoryStore) throws -> MemoryStore {
-    let made = make()
-    let found = entries.withLock { entries in
-      if let store = entries[name]?.store { return store }
-      entries[name] = Entry(store: made)
+  static func open(_ name: String, _ model: Model) throws -> MemoryStore {
+    let made = MemoryRows(Layout(model))
+    let rows = entries.withLock { entries in
+      if let rows = entries[name]?.rows { return rows }
+      entries[name] = Entry(rows: made)
       return made
     }
-    guard found.layout.model.isKept(as: made.layout.model) else {
+    guard rows.layout.model.isKept(as: model) else {
       throw StoreError(
         .otherModel, "The store in memory named \(name) was made with another model.",
         remedy: "Use another name, or the same model.")
     }
-    return found
+    return MemoryStore(sharing: rows, name: name)
   }
 }
 
@@ -55,6 +56,32 @@ extension Model {
   }
 }
 
+// MARK: - Memory rows
+
+/// The rows of a store in memory. Each container that opens a store by name has a ``MemoryStore`` of its own, and all of
+/// these share the rows.
+private final class MemoryRows: Sendable {
+  struct Contents: Sendable {
+    var state: MemoryState
+    var nextKey: Int64 = 1
+    /// The number of saves.
+    var saves = 0
+  }
+
+  let layout: Layout
+  let contents: Locked<Contents>
+
+  init(_ layout: Layout) {
+    self.layout = layout
+    contents = Locked(Contents(state: MemoryState(layout)))
+  }
+
+  init(_ state: MemoryState, nextKey: Int64, _ layout: Layout) {
+    self.layout = layout
+    contents = Locked(Contents(state: state, nextKey: nextKey))
+  }
+}
+
 // MARK: - Memory store
 
 /// An in-memory store for tests, previews and work that needs no file. Its contents are lost when it is released.
@@ -65,12 +92,18 @@ public final class MemoryStore: Store, SnapshotSource {
   public let name: String
   package let layout: Layout
 
-  private struct Shared: Sendable {
-    var state: MemoryState
-    var nextKey: Int64 = 1
+  /// The saves of the rows that this store knows.
+  private struct KnownSaves: Sendable {
+    /// The number of its own.
+    var own = 0
+    /// The number of those of other stores when it was last asked for them.
+    var external: Int
   }
 
-  private let shared: Locked<Shared>
+  private let rows: MemoryRows
+  /// Whether other stores may share the rows.
+  private let isShared: Bool
+  private let known: Locked<KnownSaves>
   /// Whether saves refuse a value of a unique key that another row has.
   private let checksUniqueKeys: Bool
 
@@ -79,7 +112,9 @@ public final class MemoryStore: Store, SnapshotSource {
     self.name = name
     self.layout = layout
     checksUniqueKeys = false
-    shared = Locked(Shared(state: state, nextKey: nextKey))
+    rows = MemoryRows(state, nextKey: nextKey, layout)
+    isShared = false
+    known = Locked(KnownSaves(external: 0))
   }
 
   /// Creates an empty store.
@@ -88,49 +123,72 @@ public final class MemoryStore: Store, SnapshotSource {
   /// - Parameter model: The model of the rows.
   public init(_ model: Model, name: String = "memory") {
     self.name = name
-    let layout = Layout(model)
-    self.layout = layout
+    layout = Layout(model)
     checksUniqueKeys = true
-    shared = Locked(Shared(state: MemoryState(layout)))
+    rows = MemoryRows(layout)
+    isShared = false
+    known = Locked(KnownSaves(external: 0))
+  }
+
+  fileprivate init(sharing rows: MemoryRows, name: String) {
+    self.name = name
+    layout = rows.layout
+    checksUniqueKeys = true
+    self.rows = rows
+    isShared = true
+    known = Locked(KnownSaves(external: rows.contents.withLock { $0.saves }))
   }
 
   public func connect() -> any StoreConnection { MemoryConnection(self) }
 
   public func reserveKeys(_ count: Int64) throws -> Range<Int64> {
-    try shared.withLock { shared in
-      let (end, overflow) = shared.nextKey.addingReportingOverflow(max(0, count))
+    try rows.contents.withLock { contents in
+      let (end, overflow) = contents.nextKey.addingReportingOverflow(max(0, count))
       guard !overflow else {
         throw StoreError(.limit, "The store has no keys left.", remedy: "Reserve fewer keys at a time.")
       }
-      defer { shared.nextKey = end }
-      return shared.nextKey..<end
+      defer { contents.nextKey = end }
+      return contents.nextKey..<end
     }
   }
 
   public func returnKeys(_ unused: Range<Int64>) {
-    shared.withLock { shared in
-      if unused.upperBound == shared.nextKey && !unused.isEmpty { shared.nextKey = unused.lowerBound }
+    rows.contents.withLock { contents in
+      if unused.upperBound == contents.nextKey && !unused.isEmpty { contents.nextKey = unused.lowerBound }
     }
   }
 
   /// A snapshot of the current state. Later saves do not change it.
   package func snapshot() -> Snapshot {
-    Snapshot(shared.withLock { $0.state }, layout)
+    Snapshot(rows.contents.withLock { $0.state }, layout)
   }
 
-  package func lineage() -> StoreLineage { StoreLineage(nextKey: shared.withLock { $0.nextKey }) }
+  package func lineage() -> StoreLineage { StoreLineage(nextKey: rows.contents.withLock { $0.nextKey }) }
 
   /// The state, and the next key that no row has.
-  package func contents() -> (state: MemoryState, nextKey: Int64) { shared.withLock { ($0.state, $0.nextKey) } }
+  package func contents() -> (state: MemoryState, nextKey: Int64) { rows.contents.withLock { ($0.state, $0.nextKey) } }
 
   /// Reads the records first, without the lock, because they may be slow. Then checks and writes under one lock.
   package func save(_ request: SaveRequest) throws -> SaveOutcome {
     var draft = try SaveDraft(request, layout)
     draft.checksUniqueKeys = checksUniqueKeys
-    return try shared.withLock { shared in
-      let outcome = try Self.save(draft, to: &shared.state, layout)
-      shared.nextKey = max(shared.nextKey, draft.highestKey &+ 1)
+    return try rows.contents.withLock { contents in
+      let outcome = try Self.save(draft, to: &contents.state, layout)
+      contents.nextKey = max(contents.nextKey, draft.highestKey &+ 1)
+      contents.saves += 1
+      if isShared { known.withLock { $0.own += 1 } }
       return outcome
+    }
+  }
+
+  package func takeExternalChanges() -> Bool {
+    guard isShared else { return false }
+    return rows.contents.withLock { contents in
+      known.withLock { known in
+        let external = contents.saves - known.own
+        defer { known.external = external }
+        return external != known.external
+      }
     }
   }
 
@@ -165,6 +223,9 @@ public final class MemoryConnection: StoreConnection {
   public func unpin() { pinned = nil }
 
   private func snapshot() throws -> Snapshot { try pinned ?? store.snapshot() }
+
+  /// Whether another store that shares the rows by name was saved to since a connection of this one last returned true.
+  public func hasExternalChanges() -> Bool { store.takeExternalChanges() }
 
   public func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
     try RowSelection(request, snapshot()).forEach { row in

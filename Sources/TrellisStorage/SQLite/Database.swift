@@ -299,7 +299,7 @@ struct StatementCache {
   }
 }
 
-// MARK: - SQ lite errors
+// MARK: - SQLite errors
 
 /// Converts SQLite's result codes to ``StoreError``.
 enum SQLiteErrors {
@@ -363,7 +363,7 @@ enum SQLiteErrors {
   }
 }
 
-// MARK: - SQ lite library
+// MARK: - SQLite library
 
 /// The SQLite library, loaded on first use.
 enum SQLiteLibrary {

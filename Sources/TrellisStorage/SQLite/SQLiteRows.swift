@@ -145,7 +145,7 @@ final class SQLiteRowReader: RowReader {
   }
 }
 
-// MARK: - SQ lite row writer
+// MARK: - SQLite row writer
 
 /// Binds values to a statement's parameters in order.
 ///

@@ -48,7 +48,7 @@ extension StoreConfiguration {
   }
 }
 
-// MARK: - SQ lite store
+// MARK: - SQLite store
 
 /// A SQLite file and its connections.
 package final class SQLiteStore: Store {
