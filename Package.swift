@@ -48,7 +48,7 @@ var package = Package(
     // What a store has to do, and the embedded stores: SQLite and memory. None of them knows the object graph.
     .target(name: "CSQLite", dependencies: ["CLibrary"]),
     .target(
-      name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel", "TrellisModelFile"], swiftSettings: settings),
+      name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel"], swiftSettings: settings),
 
     // The object graph. It knows no store but by the contract.
     .target(name: "TrellisRuntime", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
@@ -92,7 +92,7 @@ var package = Package(
     // The store on a PostgreSQL server. Programs that use it import it beside `Trellis`.
     .target(name: "CPQ", dependencies: ["CLibrary"]),
     .target(
-      name: "TrellisPostgres", dependencies: ["CPQ", "TrellisModel", "TrellisModelFile", "TrellisStorage"],
+      name: "TrellisPostgres", dependencies: ["CPQ", "TrellisModel", "TrellisStorage"],
       swiftSettings: settings),
 
     // Objects of a model that is known only at run time, and local pages about a store.

@@ -1,4 +1,5 @@
 import TrellisGenerator
+import TrellisModel
 import TrellisModelFile
 
 /// Runs a command. Problems are written to the error stream, in the format that build systems recognize; the output

@@ -26,7 +26,7 @@ import TrellisTestSupport
     for number in 0..<200 {
       var maker = RandomModel(seed: UInt64(number))
       let model = maker.make(number)
-      #expect(try ModelFile.parseStored(Array(model.canonicalJSON().utf8)) == model, "seed \(number)")
+      #expect(try ModelDescription(storedText: Array(model.canonicalJSON().utf8)) == model, "seed \(number)")
     }
   }
 

@@ -109,6 +109,6 @@ import TrellisModelFile
         "A": { "attributes": { "a": { "type": "string", "keepInHistory": true } } },
         "B": { "parent": "A", "history": true } } }
       """
-    #expect(try ModelFile.parseStored(Array(text.utf8)).keepHistory == HistoryLimit(days: 1))
+    #expect(try ModelDescription(storedText: Array(text.utf8)).keepHistory == HistoryLimit(days: 1))
   }
 }

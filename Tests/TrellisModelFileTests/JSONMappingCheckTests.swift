@@ -1,4 +1,5 @@
 import Testing
+import TrellisModel
 import TrellisModelFile
 
 @Suite("Mappings of JSON in hierarchies") struct JSONMappingCheckTests {

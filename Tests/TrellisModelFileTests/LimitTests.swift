@@ -1,4 +1,5 @@
 import Testing
+import TrellisModel
 import TrellisModelFile
 
 @Suite("Limits") struct LimitTests {

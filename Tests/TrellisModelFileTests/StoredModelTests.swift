@@ -22,7 +22,7 @@ import TrellisTestSupport
   }
 
   private func fault(_ text: String) throws -> StoredModelFault {
-    try #require(throws: StoredModelFault.self) { try ModelFile.parseStored(Array(text.utf8)) }
+    try #require(throws: StoredModelFault.self) { try ModelDescription(storedText: Array(text.utf8)) }
   }
 
   @Test("every model of the tree comes back from its text")
@@ -30,7 +30,7 @@ import TrellisTestSupport
     let texts = try Self.texts()
     #expect(texts.count >= 20)
     for text in texts {
-      let description = try ModelFile.parseStored(text)
+      let description = try ModelDescription(storedText: text)
       #expect(Array(description.canonicalJSON().utf8) == text)
       #expect(ModelFile.parse(text, path: "f").description == description)
     }
@@ -47,7 +47,7 @@ import TrellisTestSupport
           "fetchRequests": { "f": { "predicate": "no predicate at all ((" } } } } }
       """
     #expect(parse(text).description == nil)
-    let description = try ModelFile.parseStored(Array(text.utf8))
+    let description = try ModelDescription(storedText: Array(text.utf8))
     #expect(description.name == "type" && description.entities[0].name == "self")
     #expect(description.entities[0].attributes.map(\.name) == ["init", "a b", "n", "o"])
     #expect(description.entities[0].attributes[1].rules.pattern == "(((")
@@ -66,12 +66,12 @@ import TrellisTestSupport
           "json": { "key": ["none"], "entity": "[", "as": "" } } } }
       """
     #expect(parse(text).description == nil)
-    let description = try ModelFile.parseStored(Array(text.utf8))
+    let description = try ModelDescription(storedText: Array(text.utf8))
     let entity = description.entities[0]
     #expect(entity.json == EntityJSON(key: ["none"], entityPath: "[", entityValue: ""))
     #expect(entity.attributes[0].json == PropertyJSON("a[*", date: "never", take: [.trimmed]))
     #expect(entity.relationships[0].json == PropertyJSON("$key", reference: "none", members: .add))
-    #expect(try ModelFile.parseStored(Array(description.canonicalJSON().utf8)) == description)
+    #expect(try ModelDescription(storedText: Array(description.canonicalJSON().utf8)) == description)
   }
 
   @Test(
@@ -123,10 +123,14 @@ import TrellisTestSupport
     let texts = try Self.texts()
     for round in 0..<rounds {
       let text = changes.changed(texts)
-      guard let description = try? ModelFile.parseStored(text) else { continue }
+      guard let description = try? ModelDescription(storedText: text) else { continue }
+      if let other = ModelFile.parse(text, path: "f").description {
+        #expect(other == description, "TRELLIS_STORED_SEED=\(seed), round \(round)")
+      }
       #expect(throws: Never.self, "TRELLIS_STORED_SEED=\(seed), round \(round)") { try Model(description) }
       let canonical = Array(description.canonicalJSON().utf8)
-      #expect((try? ModelFile.parseStored(canonical)) == description, "TRELLIS_STORED_SEED=\(seed), round \(round)")
+      #expect(
+        (try? ModelDescription(storedText: canonical)) == description, "TRELLIS_STORED_SEED=\(seed), round \(round)")
     }
   }
 }

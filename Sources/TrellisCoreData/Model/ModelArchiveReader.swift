@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisModelFile
 
 /// Reads a managed object model from the keyed archive that a store keeps as its model cache.

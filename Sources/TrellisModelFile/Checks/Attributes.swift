@@ -123,7 +123,7 @@ extension String {
 /// maximum values.
 enum AttributeRulesCheck {
   static func check(_ draft: inout Draft, _ findings: Findings) {
-    let reader = StoredValueReader(draft.enums)
+    let reader = StoredValueReader(draft.enums.map(\.description))
     for entity in draft.entities.indices {
       for index in draft.entities[entity].attributes.indices where draft.entities[entity].attributes[index].hasType {
         var pass = Pass(
@@ -225,24 +225,6 @@ enum AttributeRulesCheck {
   }
 }
 
-extension AttributeType {
-  /// Whether values of the type have a minimum and a maximum.
-  var hasOrder: Bool {
-    switch self {
-    case .int16, .int32, .int64, .float, .double, .decimal, .date: true
-    default: false
-    }
-  }
-
-  /// Whether values of the type have a length.
-  var hasLength: Bool {
-    switch self {
-    case .string, .data, .array: true
-    default: false
-    }
-  }
-}
-
 extension StoredValue {
   /// Compares numbers, dates, and canonical decimal texts.
   func isLess(than other: StoredValue) -> Bool {
@@ -292,7 +274,7 @@ extension Findings {
 /// Checks that each default matches its attribute's type and satisfies its rules. Sets defaults in their stored form.
 enum Defaults {
   static func check(_ draft: inout Draft, _ findings: Findings) {
-    let reader = StoredValueReader(draft.enums)
+    let reader = StoredValueReader(draft.enums.map(\.description))
     for entity in draft.entities.indices {
       for index in draft.entities[entity].attributes.indices {
         let attribute = draft.entities[entity].attributes[index]
@@ -406,7 +388,7 @@ enum Defaults {
 /// else can be stored.
 enum Backfills {
   static func check(_ draft: inout Draft, _ findings: Findings) {
-    let reader = StoredValueReader(draft.enums)
+    let reader = StoredValueReader(draft.enums.map(\.description))
     let names = knownNames(draft)
     for entity in draft.entities.indices {
       for index in draft.entities[entity].attributes.indices {

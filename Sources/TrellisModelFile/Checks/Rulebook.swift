@@ -22,9 +22,6 @@ enum Rulebook {
     ],
   ]
 
-  /// The checks that a stored model must pass, whatever the rules were when it was written.
-  static let stored: [Pass] = [Parents.check, AttributeTypes.check, Destinations.check, Inverses.check]
-
   /// Runs the checks; returns whether the model passes all of them.
   static func check(_ draft: inout Draft, _ findings: Findings) -> Bool {
     for stage in stages {

@@ -154,7 +154,7 @@ extension Draft {
 }
 
 extension EnumDraft {
-  fileprivate var description: EnumDescription {
+  var description: EnumDescription {
     EnumDescription(
       name.value, rawType: rawType,
       cases: cases.map {
@@ -178,13 +178,6 @@ extension EntityDraft {
       renamedFrom: renamedFrom.map(\.value), removed: removed.map(\.value), doc: doc, userInfo: userInfo,
       json: json?.mapping, history: history?.value)
   }
-}
-
-extension String {
-  /// Whether a sort key or an index element has the sign for descending order.
-  var isDescending: Bool { utf8.first == UInt8(ascii: "-") }
-
-  var withoutSign: String { isDescending ? String(dropFirst()) : self }
 }
 
 // MARK: - Keyed object
@@ -340,13 +333,4 @@ struct KeyedObject {
 
 extension String {
   var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
-}
-
-extension [String] {
-  /// `'a', 'b' or 'c'`
-  var listed: String {
-    let quoted = map { "'\($0)'" }
-    guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "" }
-    return quoted.dropLast().joined(separator: ", ") + " or " + last
-  }
 }

@@ -32,7 +32,7 @@ extension GrammarReader {
       return nil
     }
     let keyed = KeyedObject(
-      object, at: node.offset, owner: "'keepHistory' of the model", keys: ["days", "transactions"], findings)
+      object, at: node.offset, owner: "'keepHistory' of the model", keys: ModelKeys.historyLimit, findings)
     let limit = HistoryLimit(
       days: keyed.count("days", least: 1), transactions: keyed.count("transactions", least: 1))
     return Located(limit, at: node.offset)

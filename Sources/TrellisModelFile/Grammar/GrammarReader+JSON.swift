@@ -1,20 +1,6 @@
 import TrellisModel
 
 extension GrammarReader {
-  static let entityJSONKeys = ["key", "style", "entity", "as"]
-  static let attributeJSONKeys = ["path", "date", "take", "null", "empty"]
-  static let relationshipJSONKeys = ["path", "reference", "take", "members", "null", "empty"]
-
-  /// What a null does.
-  private enum NullWord: String, CaseIterable {
-    case keep
-  }
-
-  /// What an empty text is.
-  private enum EmptyWord: String, CaseIterable {
-    case null
-  }
-
   /// How the objects of an entity are mapped.
   func readEntityJSON(_ entity: KeyedObject) -> JSONDraft<EntityJSON>? {
     guard let node = entity.object["json"]?.value else { return nil }
@@ -23,7 +9,7 @@ extension GrammarReader {
       entity.wrongType("json", node, "true, or an object such as {\"key\": \"id\"}")
       return nil
     }
-    let keyed = nested(object, node, of: entity, Self.entityJSONKeys)
+    let keyed = nested(object, node, of: entity, ModelKeys.entityJSON)
     let mapping = EntityJSON(
       key: keyed.textOrTexts("key", "the name of a property, or a list of names").map(\.value),
       style: keyed.word("style", EntityJSON.Style.self), entityPath: keyed.text("entity")?.value,
@@ -32,13 +18,13 @@ extension GrammarReader {
   }
 
   func readAttributeJSON(_ attribute: KeyedObject) -> JSONDraft<PropertyJSON>? {
-    readPropertyJSON(attribute, Self.attributeJSONKeys) { keyed, mapping in
+    readPropertyJSON(attribute, ModelKeys.attributeJSON) { keyed, mapping in
       mapping.date = keyed.text("date")?.value
     }
   }
 
   func readRelationshipJSON(_ relationship: KeyedObject) -> JSONDraft<PropertyJSON>? {
-    readPropertyJSON(relationship, Self.relationshipJSONKeys) { keyed, mapping in
+    readPropertyJSON(relationship, ModelKeys.relationshipJSON) { keyed, mapping in
       mapping.reference = keyed.text("reference")?.value
       mapping.members = keyed.word("members", PropertyJSON.Members.self) ?? .replace
     }

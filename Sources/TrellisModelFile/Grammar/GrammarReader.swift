@@ -15,12 +15,7 @@ struct GrammarReader {
     }
     let keyed = KeyedObject(
       object, at: root.offset, owner: "the model",
-      keys: [
-        "$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "codableVersions", "entities",
-        "removed",
-        "foundationPredicates", "migrates", "history", "keepHistory",
-      ],
-      required: ["model"],
+      keys: ModelKeys.model, required: ["model"],
       findings)
     var draft = Draft(name: keyed.text("model") ?? Located("", at: root.offset))
     draft.version = keyed.text("version")?.value
@@ -90,11 +85,6 @@ struct GrammarReader {
 // MARK: - Entities
 
 extension GrammarReader {
-  static let entityKeys = [
-    "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "hooks",
-    "swiftName", "renamedFrom", "removed", "userInfo", "json", "history",
-  ]
-
   func readEntities(_ model: KeyedObject) -> [EntityDraft] {
     guard let object = model.nested("entities"), let offset = model.object["entities"]?.keyOffset,
       isWithin(Limits.entities, object.members.count, "entities", at: offset)
@@ -104,7 +94,7 @@ extension GrammarReader {
 
   private func readEntity(_ name: Located<String>, _ node: JSONNode, _ object: JSONObject) -> EntityDraft {
     let keyed = KeyedObject(
-      object, at: name.offset, owner: "entity \(name.value.quoted)", keys: Self.entityKeys, findings)
+      object, at: name.offset, owner: "entity \(name.value.quoted)", keys: ModelKeys.entity, findings)
     var draft = EntityDraft(name: name)
     draft.doc = keyed.text("doc")?.value
     draft.parentName = keyed.text("parent")
@@ -166,7 +156,7 @@ extension GrammarReader {
   ) -> FetchRequestDraft {
     let keyed = KeyedObject(
       object, at: name.offset, owner: "fetch request '\(entity.shown).\(name.value.shown)'",
-      keys: ["predicate", "sort", "limit", "offset", "prefetch", "doc"], findings)
+      keys: ModelKeys.fetchRequest, findings)
     let predicate = keyed.text("predicate")
     let sort = keyed.texts("sort")
     let prefetch = keyed.texts("prefetch")
@@ -183,20 +173,6 @@ extension GrammarReader {
 // MARK: - Properties
 
 extension GrammarReader {
-  static let attributeKeys = [
-    "type", "optional", "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage",
-    "searchable", "keepInHistory", "doc", "renamedFrom", "backfill", "convert", "userInfo", "swiftName", "json",
-  ]
-  static let relationshipKeys = [
-    "destination", "inverse", "deleteRule", "toMany", "ordered", "minCount", "maxCount", "optional", "transient", "doc",
-    "renamedFrom", "convert", "userInfo", "swiftName", "json",
-  ]
-
-  /// What a migration may do with stored values that do not fit.
-  private enum ConversionWord: String, CaseIterable {
-    case lossy
-  }
-
   private func isLossy(_ keyed: KeyedObject) -> Bool { keyed.word("convert", ConversionWord.self) == .lossy }
 
   // MARK: Attributes
@@ -209,7 +185,7 @@ extension GrammarReader {
       return attribute(name, type: Located(type, at: member.value.offset), JSONObject())
     case .object(let object):
       let keyed = KeyedObject(
-        object, at: name.offset, owner: owner, keys: Self.attributeKeys, required: ["type"], findings)
+        object, at: name.offset, owner: owner, keys: ModelKeys.attribute, required: ["type"], findings)
       var draft = attribute(name, type: keyed.text("type") ?? Located("string", at: name.offset), object)
       readDetails(keyed, into: &draft)
       return draft
@@ -260,7 +236,8 @@ extension GrammarReader {
 
   func readRelationship(_ name: Located<String>, _ object: JSONObject, of entity: String) -> RelationshipDraft {
     let keyed = KeyedObject(
-      object, at: name.offset, owner: "relationship '\(entity.shown).\(name.value.shown)'", keys: Self.relationshipKeys,
+      object, at: name.offset, owner: "relationship '\(entity.shown).\(name.value.shown)'",
+      keys: ModelKeys.relationship,
       required: ["destination"], findings)
     let renamedFrom = keyed.formerNames()
     let json = readRelationshipJSON(keyed)
@@ -280,11 +257,6 @@ extension GrammarReader {
 
 // MARK: - Enums
 
-/// The words for an enum's raw type in a model file.
-private enum RawTypeWord: String, CaseIterable {
-  case string, int
-}
-
 extension GrammarReader {
   func readEnums(_ model: KeyedObject) -> [EnumDraft] {
     guard let object = model.nested("enums"), let offset = model.object["enums"]?.keyOffset,
@@ -295,7 +267,7 @@ extension GrammarReader {
 
   private func readEnum(_ name: Located<String>, _ node: JSONNode, _ object: JSONObject) -> EnumDraft {
     let keyed = KeyedObject(
-      object, at: name.offset, owner: "enum \(name.value.quoted)", keys: ["type", "cases", "unknown", "doc"],
+      object, at: name.offset, owner: "enum \(name.value.quoted)", keys: ModelKeys.enumeration,
       required: ["type", "cases"], findings)
     var draft = EnumDraft(name: name)
     draft.doc = keyed.text("doc")?.value
@@ -362,7 +334,7 @@ private struct CaseList {
       return keyed.wrongType("cases", element, "a list of names or of objects with 'name' and 'value'")
     }
     let entry = KeyedObject(
-      object, at: element.offset, owner: "a case of \(keyed.owner)", keys: ["name", "value", "renamedFrom", "doc"],
+      object, at: element.offset, owner: "a case of \(keyed.owner)", keys: ModelKeys.enumCase,
       required: ["name"], keyed.findings)
     guard let name = entry.text("name") else { return }
     append(name, object["value"]?.value, renamedFrom: entry.formerNames(), doc: entry.text("doc")?.value)

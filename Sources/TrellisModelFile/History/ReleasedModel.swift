@@ -39,7 +39,7 @@ package struct ReleasedModel: Hashable, Sendable {
   ///
   /// - Throws: ``StoredModelFault`` if a newer version of Trellis has released it and this one cannot read it.
   package func description() throws(StoredModelFault) -> ModelDescription {
-    try ModelFile.parseStored(Array(canonicalText.utf8))
+    try ModelDescription(storedText: Array(canonicalText.utf8))
   }
 
   /// The content of the file.

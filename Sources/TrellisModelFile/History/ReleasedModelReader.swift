@@ -68,7 +68,7 @@ struct ReleasedModelReader {
     let text = writtenText(of: model)
     if ModelDescription.checksum(ofText: text) == checksum { return String(decoding: text, as: UTF8.self) }
     // Another layout is no other model.
-    if let description = try? ModelFile.parseStored(text), description.checksum == checksum {
+    if let description = try? ModelDescription(storedText: text), description.checksum == checksum {
       return description.canonicalJSON()
     }
     throw refusal(

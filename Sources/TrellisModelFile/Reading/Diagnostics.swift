@@ -244,37 +244,6 @@ struct Positions {
   subscript(offset: Int) -> Diagnostic.Position { found[offset] ?? Diagnostic.Position(line: 1, column: 1) }
 }
 
-// MARK: - Quoting
-
-extension String {
-  /// The text on one line and of bounded length, even if it contains arbitrary names.
-  var asMessage: String {
-    if utf8.count <= 2_000, utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) { return self }
-    return shown(upTo: 1_000)
-  }
-
-  /// The text in single quotes on one line: long texts are truncated, control characters are escaped.
-  var quoted: String { "'\(shown)'" }
-
-  /// The text on one line, truncated and escaped for a message.
-  var shown: String {
-    if utf8.count <= 64, utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) { return self }
-    return shown(upTo: 64)
-  }
-
-  private func shown(upTo limit: Int) -> String {
-    var text = ""
-    for scalar in unicodeScalars.prefix(limit) {
-      if scalar.value < 0x20 || scalar.properties.generalCategory == .control {
-        text += "\\u{\(String(scalar.value, radix: 16))}"
-      } else {
-        text.unicodeScalars.append(scalar)
-      }
-    }
-    return unicodeScalars.count > limit ? text + "…" : text
-  }
-}
-
 // MARK: - Suggestions
 
 /// Finds the name that a misspelled one most likely stands for, with a bound on the work per file.

@@ -1,5 +1,4 @@
 package import TrellisModel
-import TrellisModelFile
 
 /// Reads the model that a store carries.
 package enum StoredModelReading {
@@ -34,7 +33,7 @@ package enum StoredModelReading {
 
   private static func description(_ text: [UInt8], of store: String) throws(StoreError) -> ModelDescription {
     do throws(StoredModelFault) {
-      return try ModelFile.parseStored(text)
+      return try ModelDescription(storedText: text)
     } catch {
       switch error.kind {
       case .damaged: throw damaged(store, error.message)

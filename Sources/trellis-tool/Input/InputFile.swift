@@ -1,4 +1,5 @@
 import Foundation
+import TrellisModel
 import TrellisModelFile
 
 /// Files that commands read. A pipe is one too, so that `trellis diff <(git show HEAD:Diary.model.json) …` works.

@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisModelFile
 
 /// A value of a model file with what its layout depends on: its spelling, its width in one line, and its part in a model.

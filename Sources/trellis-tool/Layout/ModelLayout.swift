@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisModelFile
 
 /// The canonical layout of a model file.

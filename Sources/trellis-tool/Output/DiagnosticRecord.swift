@@ -1,4 +1,5 @@
 import Foundation
+import TrellisModel
 import TrellisModelFile
 
 /// A diagnostic for other programs.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TrellisModel
 import TrellisModelFile
 
 @testable import TrellisCoreData

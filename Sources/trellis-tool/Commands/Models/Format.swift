@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisModelFile
 
 /// `trellis format`: model files in the canonical layout.

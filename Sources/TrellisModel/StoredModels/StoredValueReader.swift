@@ -1,24 +1,24 @@
-import TrellisModel
-
 /// Converts a value of the file to its stored form, exactly or not at all.
-struct StoredValueReader {
+package struct StoredValueReader {
   /// The reason why a value does not match its type: the expected value, as the end of a sentence.
-  struct Misfit: Error {
-    let expected: String
+  package struct Misfit: Error {
+    package let expected: String
+
+    package init(expected: String) { self.expected = expected }
   }
 
   /// The raw values of each enum's cases, by enum name and case name.
   private let rawValues: [String: [String: StoredValue]]
   /// The names of each enum's cases, in order.
-  let caseNames: [String: [String]]
+  package let caseNames: [String: [String]]
 
-  init(_ enums: [EnumDraft]) {
+  package init(_ enums: [EnumDescription]) {
     var rawValues: [String: [String: StoredValue]] = [:]
     var caseNames: [String: [String]] = [:]
     for enumeration in enums {
-      caseNames[enumeration.name.value] = enumeration.cases.map(\.name.value)
+      caseNames[enumeration.name] = enumeration.cases.map(\.name)
       for entry in enumeration.cases {
-        rawValues[enumeration.name.value, default: [:]][entry.name.value] = entry.rawValue.value
+        rawValues[enumeration.name, default: [:]][entry.name] = entry.rawValue
       }
     }
     self.rawValues = rawValues
@@ -26,7 +26,7 @@ struct StoredValueReader {
   }
 
   /// Reads what a new object, or a row without a value, can be given: also `now`, `new`, and a list.
-  func readConstant(_ node: JSONNode, as type: AttributeType) throws(Misfit) -> DefaultValue {
+  package func readConstant(_ node: JSONNode, as type: AttributeType) throws(Misfit) -> DefaultValue {
     switch (type, node.string) {
     case (.date, "now"): return .now
     case (.uuid, "new"): return .new
@@ -47,7 +47,7 @@ struct StoredValueReader {
     }
   }
 
-  func read(_ node: JSONNode, as type: AttributeType) throws(Misfit) -> StoredValue {
+  package func read(_ node: JSONNode, as type: AttributeType) throws(Misfit) -> StoredValue {
     switch type {
     case .bool:
       guard case .bool(let flag) = node.content else { throw Misfit(expected: "true or false") }
@@ -132,5 +132,33 @@ struct StoredValueReader {
       throw Misfit(expected: "the name of a case of '\(name)', such as \(Array(names).listed)")
     }
     return value
+  }
+
+  /// Reads a backfill of a stored model; nil if it is neither a constant of its attribute's type nor an expression.
+  func readBackfill(_ node: JSONNode, as type: AttributeType) -> Backfill? {
+    // Any text would be a constant, and none an expression.
+    if type != .string, let constant = try? readConstant(node, as: type) { return .value(constant) }
+    guard let text = node.string, (try? CheckedFormat.checkSyntax(ofValue: text)) != nil else { return nil }
+    return .expression(text)
+  }
+}
+
+// MARK: - Rules of types
+
+extension AttributeType {
+  /// Whether values of the type have a minimum and a maximum.
+  package var hasOrder: Bool {
+    switch self {
+    case .int16, .int32, .int64, .float, .double, .decimal, .date: true
+    default: false
+    }
+  }
+
+  /// Whether values of the type have a length.
+  package var hasLength: Bool {
+    switch self {
+    case .string, .data, .array: true
+    default: false
+    }
   }
 }
