@@ -12,6 +12,9 @@ enum SomeModels {
     try model(Array(Data(contentsOf: root.appending(path: "Models/\(name)/\(name).model.json")))).resolved()
   }
 
+  /// The largest model of ``all()``, in entities. Long runs draw those of several hundred, too.
+  private static let largest = TestSettings.number("TRELLIS_DIAGRAM_ENTITIES", or: 40)
+
   /// The valid models of the repository: those of samples and tests, and those in the pages.
   static func all() throws -> [(name: String, model: Model)] {
     var found: [(String, Model)] = []
@@ -29,7 +32,7 @@ enum SomeModels {
         }
       }
     }
-    return found.sorted { $0.0 < $1.0 }
+    return found.filter { $0.1.entities.count <= largest }.sorted { $0.0 < $1.0 }
   }
 
   struct NoModel: Error {}

@@ -36,7 +36,9 @@ import TrellisTestSupport
   @Test("random objects are saved, read, changed and deleted, and the store is whole", arguments: models)
   func seeded(_ url: URL) throws {
     let description = try Self.description(url)
-    for kind in [StoreKind.memory, .sqlite] {
+    for kind in TestSettings.isLong
+      ? [StoreKind.memory, .sqlite] : [url.path.utf8.count.isMultiple(of: 2) ? .memory : .sqlite]
+    {
       let place = try TestContainer(ObjectModel(dynamic: description), kind)
       let context = place.container.newContext()
       let report = try Seeder.fill(context, 8, seed: TestSettings.seed())

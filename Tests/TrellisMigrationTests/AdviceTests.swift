@@ -6,7 +6,7 @@ import TrellisTestSupport
 
 /// What a refusal tells to write can be written into the model, and is enough.
 @Suite("The advice of refused migrations") struct AdviceTests {
-  private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_EPISODES", or: 60)
+  private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_EPISODES", or: 20)
   private static let first: UInt64 = TestSettings.number("TRELLIS_MIGRATION_SEED", or: 1)
 
   @Test("a model with the lines that the questions name has no questions, and the store opens")

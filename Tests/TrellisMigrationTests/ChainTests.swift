@@ -6,7 +6,7 @@ import TrellisTestSupport
 
 /// A store that has missed models in between comes to the same as one that was migrated to each of them.
 @Suite("Migrations over several models") struct ChainTests {
-  private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_EPISODES", or: 40)
+  private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_EPISODES", or: 12)
   private static let first: UInt64 = TestSettings.number("TRELLIS_MIGRATION_SEED", or: 1)
 
   @Test("a jump brings the same as the models one after the other", arguments: MigratedKind.present)

@@ -9,7 +9,7 @@ import TrellisTestSupport
   private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_SERIES", or: 1)
   private static let first: UInt64 = TestSettings.number("TRELLIS_MIGRATION_SEED", or: 1)
   /// The number of models. A server takes much longer for each of them.
-  private static func length(_ kind: MigratedKind) -> Int { kind == .file ? 24 : 8 }
+  private static func length(_ kind: MigratedKind) -> Int { kind == .file && TestSettings.isLong ? 24 : 8 }
 
   @Test(
     "from every version to every later one, at once and step by step, with the same result",

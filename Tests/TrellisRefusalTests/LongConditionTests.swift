@@ -10,6 +10,8 @@ enum Fold: CaseIterable {
 }
 
 @Suite("Conditions of any length, and of a bounded depth") struct LongConditionTests {
+  /// 100,000 in long runs.
+  private static let length = TestSettings.number("TRELLIS_CONDITIONS", or: 20_000)
   private static let columns = Book.Columns(PropertyPath(variable: 0))
 
   private func pages(_ number: Int) -> QueryCondition { Self.columns.pages != Int64(-number) }
@@ -54,7 +56,7 @@ enum Fold: CaseIterable {
   func answered(_ kind: StoreKind, _ fold: Fold) throws {
     let (place, context) = try filled(kind)
     defer { withExtendedLifetime(place) {} }
-    let count = kind == .sqlite ? 5000 : 100_000
+    let count = kind == .sqlite ? 5000 : Self.length
     let all = chain(fold, count, { $0 && $1 }, pages)
     #expect(try context.fetch(Book.where { _ in all }).count == 3)
     let one = chain(fold, count, { $0 || $1 }) { Self.columns.pages == Int64($0) }
@@ -68,7 +70,7 @@ enum Fold: CaseIterable {
   func refined(_ kind: StoreKind) throws {
     let (place, context) = try filled(kind)
     defer { withExtendedLifetime(place) {} }
-    let count = kind == .sqlite ? 2000 : 100_000
+    let count = kind == .sqlite ? 2000 : Self.length
     var request = Book.all
     for number in 1...count { request = request.where { $0.pages != Int64(-number) } }
     #expect(try context.fetch(request).count == 3)

@@ -51,8 +51,8 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
     #expect(failures == [])
   }
 
-  /// How many predicates each seed tries: `TRELLIS_PREDICATES`, or 400.
-  private static let queries = TestSettings.number("TRELLIS_PREDICATES", or: 400)
+  /// How many predicates each seed tries.
+  private static let queries = TestSettings.number("TRELLIS_PREDICATES", or: 120)
 
   @Test(
     "every store answers random queries as the evaluator does", arguments: TestedStore.all + TestedStore.withFiles,

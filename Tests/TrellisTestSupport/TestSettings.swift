@@ -26,6 +26,9 @@ package enum TestSettings {
   private static let usualSeed: UInt64 = 2026
   private static let randomSeed = UInt64.random(in: 1 ... .max)
 
+  /// Whether tests of all combinations try each of them: `TRELLIS_LONG=1`.
+  package static let isLong = number("TRELLIS_LONG", or: 0) == 1
+
   /// The stack of a thread of an Apple system, in bytes. Frames that are not optimised are three times as large.
   #if DEBUG
     package static let smallStack = 2048 * 1024

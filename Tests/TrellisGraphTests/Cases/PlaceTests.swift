@@ -6,7 +6,7 @@ import TrellisTestSupport
 @_spi(Generated) @testable import TrellisRuntime
 
 @Suite("The places of ordered members") struct PlaceTests {
-  private static let episodes = TestSettings.number("TRELLIS_PLACE_EPISODES", or: 12)
+  private static let episodes = TestSettings.number("TRELLIS_PLACE_EPISODES", or: 3)
 
   @Test("the store has the order of the list after any edits, however dense they are", arguments: StoreKind.allCases)
   func anyEdits(kind: StoreKind) throws {

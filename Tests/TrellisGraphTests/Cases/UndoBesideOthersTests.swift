@@ -48,7 +48,7 @@ import TrellisTestSupport
   }
 
   /// An edit of a list of at least three members.
-  enum Edit: CaseIterable, Sendable {
+  enum Edit: Int, CaseIterable, Sendable {
     case removeFirst, removeMiddle, removeLast, removeTwo, removeAll
     case moveFirstToEnd, moveLastToFront, moveMiddle, reverse, sort, swap
     case insertFirst, insertMiddle, append
@@ -99,7 +99,8 @@ import TrellisTestSupport
   @Test("the same holds for two edits, undone one after the other", arguments: Edit.allCases, Edit.allCases)
   func twoEdits(first: Edit, second: Edit) throws {
     for isJoined in [false, true] {
-      for theirs in [Edit.insertFirst, .insertMiddle, .removeMiddle, .moveLastToFront] {
+      let all = [Edit.insertFirst, .insertMiddle, .removeMiddle, .moveLastToFront]
+      for theirs in TestSettings.isLong ? all : [all[(first.rawValue + second.rawValue) % 4]] {
         let list = try List(isJoined, count: 7)
         list.step { first.carryOut($0, list.context) }
         if list.members.count < 3 { continue }

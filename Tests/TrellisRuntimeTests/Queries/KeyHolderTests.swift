@@ -167,13 +167,16 @@ import TrellisTestSupport
     #expect(item.code == "b")
   }
 
-  @Test("the objects of a fetch, whatever was changed", arguments: cases) func random(_ test: Case) throws {
-    for seed in 1...6 {
+  /// - Parameter isDisturbed: Whether contexts hear again and again that the store has changed, and not what.
+  @Test("the objects of a fetch, whatever was changed", arguments: cases, [false, true])
+  func random(_ test: Case, isDisturbed: Bool) throws {
+    for seed in 1...TestSettings.number("TRELLIS_HOLDERS", or: 2) {
       var random = SeededGenerator(seed: UInt64(seed))
       let line = try Line(test)
       let code = try key("Ware", "code")
       let codes = (0..<12).map { "c\($0)" }
       for step in 0..<60 {
+        if isDisturbed && Bool.random(using: &random) { line.top.graph.core.hub.post(.ofExternalChanges, from: nil) }
         let context = line.contexts.randomElement(using: &random) ?? line.last
         let wanted = codes.randomElement(using: &random) ?? ""
         let taken = try line.last.exists(Ware.where { $0.code == wanted })
