@@ -126,24 +126,26 @@ extension ObjectGraph {
         if pending.deletions.closure(of: key) != nil { list.hide(key) }
         continue
       }
-      if member.accessFlags.contains(.fault) { continue }
-      if inverse.isColumn, member._reference(inverse.property) != object._key {
+      // The row of a fault is that of the store, from which the list was read.
+      if inverse.isColumn, !member.accessFlags.contains(.fault), member._reference(inverse.property) != object._key {
         letGo(member, inverse, object, relationship)
       } else if !member.isAlive {
         list.hide(key)
       } else {
         list.show(key)
-        if inverse.isJoined { showPair(object._key, at: member, inverse) }
+        if inverse.isJoined { showPair(object._key, at: member, inverse, isEdited: list.isEdited(key)) }
       }
     }
     if list.hasChanges { noteListChanged(object) }
   }
 
-  private func showPair(_ key: Int64, at member: ManagedObject, _ relationship: Relationship) {
-    guard let list = member.list(of: relationship.property) else { return }
+  /// - Parameter isEdited: Whether the pair was made here. The member may have dropped its list since, because it showed
+  ///   no change.
+  private func showPair(_ key: Int64, at member: ManagedObject, _ relationship: Relationship, isEdited: Bool) {
+    guard let list = isEdited ? list(of: member, relationship) : member.list(of: relationship.property) else { return }
     member.announce(relationship.property)
     list.show(key)
-    if !list.contains(key) && list.isLoaded { list.include(key) }
+    if !list.contains(key) && (list.isLoaded || isEdited) { list.include(key) }
     if list.hasChanges { noteListChanged(member) }
   }
 

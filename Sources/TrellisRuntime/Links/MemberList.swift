@@ -586,6 +586,8 @@ final class MemberList {
     if let notes { removed.formUnion(notes.removed) }
     // The positions of the members of a list that is empty in the store were all chosen here.
     if isOrdered && isLoaded && base.isEmpty && !own.isEmpty { needNotes().placed = Set(own) }
+    // A load hides those that are deleted then.
+    if isLoaded, let notes { notes.hidden.formIntersection(own) }
     isLoaded = false
     order = ContiguousArray(own)
     base = []

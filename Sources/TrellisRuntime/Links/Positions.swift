@@ -8,7 +8,9 @@ extension ObjectGraph {
     let list = list(of: owner, relationship)
     owner.announce(relationship.property)
     recordAnchor(of: key, in: list, of: owner, relationship)
-    list.insert(key, at: place)
+    // A member that a list which is not loaded does not show as an added one is in the store, and only placed here.
+    list.insert(key, at: place, isStored: list.isLoaded || list.contains(key) ? nil : true)
+    if list.isReordered { hasArrangements = true }
     noteListChanged(owner)
   }
 

@@ -161,7 +161,7 @@ extension ObjectGraph {
     if relationship.isTransient { return known?.given ?? 0 }
     guard let inverse = runtime.inverse(of: relationship) else { return 0 }
     if let given = known?.given, given > 0, let holder = map[given], holder.isAlive,
-      holder._reference(inverse.property) == target._key
+      !holder.accessFlags.contains(.fault), holder._reference(inverse.property) == target._key
     {
       return given
     }

@@ -164,7 +164,11 @@ extension ObjectGraph {
     if relationship.isTransient { return }
     owner.announce(relationship.property)
     owner.changePartner(of: relationship.property) { $0.stored = -1 }
-    owner.removePartners { $0.property == relationship.property && $0.given == 0 }
+    let inverse = runtime.inverse(of: relationship)
+    owner.removePartners { entry in
+      guard entry.property == relationship.property else { return false }
+      return entry.given == 0 || inverse.map { map[entry.given]?.hasOwnReference($0) != true } ?? true
+    }
   }
 }
 

@@ -7,9 +7,9 @@ extension ObjectGraph {
   ///   where the store compares them with the rows that were last read.
   /// - Complexity: linear in the size of the backlog.
   func settleBacklog(readingEdited readsEdited: Bool = false) {
-    defer { settleCouples() }
-    if backlog.isEmpty { return }
     var unread: [ManagedObject] = []
+    defer { settleCouples(around: unread) }
+    if backlog.isEmpty { return }
     var gone: [ManagedObject] = []
     for key in backlog.keys {
       guard let object = map[key], object.phase != .inserted else {
@@ -111,6 +111,14 @@ extension ObjectGraph {
     }
     removeFromGraph(gone)
     forgetUnchanged(objects)
+    recordConsequences()
+  }
+
+  /// Adds what a merge has unlinked here to the undo step before it: it follows from the changes of that step, and is
+  /// undone with them.
+  private func recordConsequences() {
+    guard let recorder, undo.isEnabled, !undo.isMergeRecorded else { return }
+    undo.add([recorder.take(self)])
   }
 
   /// Adopts the stored references of an object before its edits are rolled back. Its former partners may have been
@@ -132,6 +140,7 @@ extension ObjectGraph {
     RowMerge(object, theirs, self).apply(self)
     backlog.remove(object._key)
     try couples.match()
+    recordConsequences()
   }
 
   private func merge(_ theirs: StoredVersion, into object: ManagedObject) throws {

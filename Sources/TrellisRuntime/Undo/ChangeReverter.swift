@@ -64,7 +64,9 @@ extension ObjectGraph {
         if object.isAlive && object.accessFlags.contains(.fault) { try refreshRows([object]) }
         if changes.setsReferences { try prepareReferences(changes.values[number], &wanted) }
       case .pair(let pair):
-        if pair.wasLinked { wanted.append((pair.relationship.destination, pair.member)) }
+        if pair.wasLinked {
+          wanted += [(pair.relationship.destination, pair.member), (pair.relationship.entity, pair.owner)]
+        }
         if let owner = map[pair.owner], owner.isAlive, pair.relationship.isOrdered {
           try loadedList(of: owner, pair.relationship)
         }
@@ -199,7 +201,9 @@ private struct ChangeReverter {
   }
 
   private func restore(_ pair: RecordedPair) {
-    if pair.wasLinked && lost.contains(pair.member) && graph.map[pair.member] == nil { return }
+    if pair.wasLinked, [pair.owner, pair.member].contains(where: { lost.contains($0) && graph.map[$0] == nil }) {
+      return
+    }
     if let owner = graph.map[pair.owner] {
       if isLinked(owner, pair) == pair.wasLinked { return }
       // What was as in the store is so again, even if others have changed it there.
@@ -272,6 +276,12 @@ private struct ChangeReverter {
     guard let partner = graph.map[key], partner.isAlive else { return }
     let other = graph.knownReference(of: partner, relationship)
     if other == object._key { return }
+    if !object.hasOwnReference(relationship) {
+      // A half that was set here decides.
+      if partner.hasOwnReference(relationship) { return graph.unlink(object, relationship, key) }
+      // Both halves are as in the store, where the partner's is read after this.
+      if graph.backlog.contains(key) { return }
+    }
     if let other = graph.map[other], other !== partner, other.isAlive { graph.unlink(other, relationship, key) }
     graph.setReference(of: partner, relationship, to: object._key)
     touched.append(partner)

@@ -23,7 +23,9 @@ import TrellisTestSupport
   @Test("a report is played again, with what every context shows after each act", .enabled(if: report != nil))
   func replays() throws {
     guard let path = Self.report else { return }
-    let episode = VillageEpisode(seed: Self.seed, stores: Self.replayed, length: 0, scrutiny: Self.scrutiny)
+    let isOfCouples = TestSettings.number("TRELLIS_WRITERS_COUPLES", or: 0) == 1
+    let episode = VillageEpisode(
+      seed: Self.seed, stores: Self.replayed, length: 0, scrutiny: Self.scrutiny, isOfCouples: isOfCouples)
     let report = try String(contentsOfFile: path, encoding: .utf8)
     let difference = try episode.replay(report[...], Rules(.village), prints: Self.prints)
     #expect(difference == nil)

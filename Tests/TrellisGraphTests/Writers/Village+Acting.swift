@@ -132,7 +132,8 @@ extension Village {
   private func change(_ writer: Writer, _ body: (ManagedObjectContext) throws -> Void) throws {
     do {
       try body(writer.context)
-      writer.noteSaved()
+      // Only rows without unsaved changes are written.
+      writer.noteSaved(hasPlaced: false)
     } catch is ValidationError {
     } catch is ContextError {
     } catch let error as StoreError where error.code == .unsupported {

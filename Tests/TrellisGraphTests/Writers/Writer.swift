@@ -36,14 +36,16 @@ final class Writer: GraphSide {
   func truth() throws -> Picture { try parent?.picture() ?? village.truth() }
 
   /// Takes note of a save: all is in the store, and others do not know it yet.
-  func noteSaved() {
+  ///
+  /// - Parameter hasPlaced: Whether the positions of members that were chosen here are saved as well.
+  func noteSaved(hasPlaced: Bool = true) {
     if let parent {
       parent.pairs.forget()
-      parent.placings.formUnion(placings)
+      if hasPlaced { parent.placings.formUnion(placings) }
     } else {
       village.noteWritten()
     }
-    placings.noteSaved()
+    if hasPlaced { placings.noteSaved() }
     if village.comparesMemory, parent == nil, let stored = try? village.truth() {
       for other in village.writers { other.pairs.forgetRemovals(missingIn: stored) }
     }
