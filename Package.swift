@@ -42,7 +42,7 @@ var package = Package(
     // The description of a model, predicates and their evaluation. The build tool compiles these too.
     .target(name: "TrellisModel", dependencies: ["CDigest"], swiftSettings: settings),
 
-    // Model files: their grammar and its checks. Stores read the models by it that files carry.
+    // Model files: their grammar and its checks, for the build tool and the program.
     .target(name: "TrellisModelFile", dependencies: ["TrellisModel"], swiftSettings: settings),
 
     // What a store has to do, and the embedded stores: SQLite and memory. None of them knows the object graph.
