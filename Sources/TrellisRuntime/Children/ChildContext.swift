@@ -302,7 +302,8 @@ extension ParentConnection {
 
 extension ParentConnection {
   /// Merges the parent's changes into a child, saved or not.
-  func mergeChanges(into child: ObjectGraph) { child.mergeParent(of: self) }
+  /// - Returns: whether there may be any.
+  func mergeChanges(into child: ObjectGraph) -> Bool { child.mergeParent(of: self) }
 
   #if DEBUG
     /// Whether the parent may have changed what the child has merged last.
@@ -317,8 +318,8 @@ extension ObjectGraph {
   ///
   /// - Complexity: linear in the number of the parent's unsaved changes, now and at the last merge; in the number of
   ///   objects in memory, if the parent has restored deleted objects.
-  fileprivate func mergeParent(of connection: ParentConnection) {
-    guard let parent else { return }
+  fileprivate func mergeParent(of connection: ParentConnection) -> Bool {
+    guard let parent else { return false }
     let changed = parent.keysOfChanges
     let keys = connection.changedInParent.union(connection.newInParent).union(changed)
     connection.changedInParent = changed
@@ -358,6 +359,7 @@ extension ObjectGraph {
     // Objects that are not in memory may be referred to as well.
     announceReferences(to: gone)
     if !gone.isEmpty { forgetStoredMembers(gone, of: entities) }
+    return !keys.isEmpty
   }
 }
 

@@ -127,6 +127,7 @@ struct DeadTargets {
 
   /// Removes an object that is alive again, even if its delete was saved.
   mutating func remove(_ key: Int64) {
+    if unsaved.isEmpty && saved.isEmpty { return }
     if unsaved.remove(key) != nil || saved.remove(key) != nil { changes += 1 }
   }
 }

@@ -26,11 +26,6 @@ extension ObjectGraph {
       if victim.object.hasChangedLists { noteListChanged(victim.object) }
     }
     pending.dropRevived()
-    // Changes of other contexts were not merged into the objects while they were deleted.
-    for object in revived {
-      let isStale = backlog.staleDeleted.remove(object._key) != nil
-      if isStale || backlog.contains(object._key) { forgetViews(of: object) }
-    }
     for reference in closure.cleared.reversed() { try restore(reference) }
     try showAgain(revived)
     settleBacklog()

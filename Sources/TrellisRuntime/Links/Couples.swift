@@ -34,20 +34,29 @@ extension ObjectGraph {
   /// returned to what it was. A half that was set here decides.
   ///
   /// - Parameter objects: Objects whose rows were read or restored.
-  /// - Complexity: linear in the number of changed objects if the model has such a relationship, otherwise constant.
+  /// - Complexity: linear in the number of changed objects if the model has such a relationship, otherwise constant; linear
+  ///   in the number of objects in memory while others have changed a half that was set here.
   func settleCouples(around objects: [ManagedObject] = []) {
     guard runtime.hasCouples, let disagreements = try? coupleDisagreements(loading: false) else { return }
-    withoutRecording {
-      for disagreement in disagreements { disagreement.carryOut(self) }
-      for object in objects where object.isAlive && !object.accessFlags.contains(.fault) {
-        for relationship in info(of: object).couples where !object.hasOwnReference(relationship) {
-          let key = object._reference(relationship.property)
-          guard key > 0, let partner = map[key], partner !== object, partner.isAlive,
-            partner.hasOwnReference(relationship), partner._reference(relationship.property) != object._key
-          else { continue }
-          unlink(object, relationship, key)
-        }
-      }
+    withoutRecording { for disagreement in disagreements { disagreement.carryOut(self) } }
+    if hasConflictOfCouples { map.forEach(releaseHalves) } else { for object in objects { releaseHalves(of: object) } }
+  }
+
+  /// Clears the halves of an object that the store has, if their partners were set to other objects here.
+  func releaseHalves(of object: ManagedObject) {
+    guard object.isAlive, !object.accessFlags.contains(.fault) else { return }
+    for relationship in info(of: object).couples where !object.hasOwnReference(relationship) {
+      let key = object._reference(relationship.property)
+      guard key > 0, let partner = map[key], partner !== object, partner.isAlive,
+        partner.hasOwnReference(relationship), partner._reference(relationship.property) != object._key
+      else { continue }
+      withoutRecording { unlink(object, relationship, key) }
+    }
+  }
+
+  private var hasConflictOfCouples: Bool {
+    backlog.conflicts.contains { key, properties in
+      map[key].map { info(of: $0).couples.contains { properties.contains($0.property) } } == true
     }
   }
 

@@ -56,7 +56,7 @@ extension ObjectGraph {
   }
 
   /// The partners in memory, those included that are deleted here.
-  private func partnersWithHidden(of object: ManagedObject, _ relationship: Relationship) -> ContiguousArray<Int64> {
+  func partnersWithHidden(of object: ManagedObject, _ relationship: Relationship) -> ContiguousArray<Int64> {
     if relationship.isToMany { return object.list(of: relationship.property)?.keysWithHidden ?? [] }
     let key = relationship.isColumn ? object._reference(relationship.property) : holder(of: object, relationship)
     return key > 0 ? [key] : []
@@ -71,6 +71,11 @@ extension ObjectGraph {
   ) throws {
     let keys = Set(objects.map(\._key))
     for key in keys { pending.deadTargets.remove(key) }
+    // Changes of other contexts were not merged into the objects while they were deleted.
+    for object in objects {
+      let isStale = backlog.staleDeleted.remove(object._key) != nil
+      if isStale || backlog.contains(object._key) { forgetViews(of: object) }
+    }
     // Owners of lists that hide anything are changed.
     for owner in inserted + changed where owner.hasLists {
       for list in owner.lists where !list.hiddenKeys.isDisjoint(with: keys) {
@@ -122,8 +127,13 @@ extension ObjectGraph {
     else { return }
     for key in list.keysWithHidden {
       guard let member = map[key] else {
-        // A new object that is deleted is in no context.
-        if pending.deletions.closure(of: key) != nil { list.hide(key) }
+        if pending.deletions.closure(of: key) != nil {
+          // A new object that is deleted is in no context.
+          list.hide(key)
+        } else if inverse.isColumn, list.hasRead(key).map(!) ?? list.contains(key) {
+          // A member that was added here is in memory, unless another context has deleted it.
+          list.forget([key])
+        }
         continue
       }
       // The row of a fault is that of the store, from which the list was read.
@@ -167,7 +177,7 @@ extension ObjectGraph {
     let dead = pending.deadTargets
     guard list.seenDead != dead.changes, owner.isAlive else { return }
     list.seenDead = dead.changes
-    let gone = list.keysWithHidden.filter(dead.saved.contains)
+    let gone = list.keysWithHidden.filter { dead.saved.contains($0) && map[$0]?.isAlive != true }
     if !gone.isEmpty { list.forget(Set(gone)) }
     for key in list.hiddenKeys where !dead.unsaved.contains(key) { list.show(key) }
     if dead.unsaved.isEmpty { return }

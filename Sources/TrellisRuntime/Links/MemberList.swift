@@ -314,6 +314,12 @@ final class MemberList {
     }
   }
 
+  /// Forgets that a member was removed here.
+  func forgetRemoval(_ key: Int64) {
+    notes?.removed.remove(key)
+    if isLoaded { putBack(key) } else { base.removeAll { $0 == key } }
+  }
+
   /// Hides a member that is deleted here. It keeps its position.
   func hide(_ key: Int64) {
     if isLoaded && !isInOrder(key) { return }
@@ -581,7 +587,8 @@ final class MemberList {
     let stored = Set(base)
     let present = Set(order)
     // Predicates of the caller may read the list meanwhile.
-    let own = base == order ? order.filter(isOwn) : order.filter { !stored.contains($0) || isOwn($0) || isAsserted($0) }
+    let isOwnOnly = base == order && notes?.kept.isEmpty != false
+    let own = isOwnOnly ? order.filter(isOwn) : order.filter { !stored.contains($0) || isOwn($0) || isAsserted($0) }
     var removed = base == order ? [] : Set(base.lazy.filter { !present.contains($0) })
     if let notes { removed.formUnion(notes.removed) }
     // The positions of the members of a list that is empty in the store were all chosen here.

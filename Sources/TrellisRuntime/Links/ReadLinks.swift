@@ -16,31 +16,11 @@ extension ObjectGraph {
     let changed = loading.relationship.isJoined ? list.difference : (added: [], removed: [])
     list.load(keys, without: gone, hiding: dead)
     for key in added { list.include(key, isStored: false) }
-    if let inverse, inverse.isColumn { followRows(list, of: owner._key, inverse, stored: keys, gone: gone) }
     if !changed.added.isEmpty || !changed.removed.isEmpty {
       settlePairs(of: owner, loading.relationship, changed.added + changed.removed, Set(keys))
     }
     // A rollback has to restore these members, and to remove those that only this context has.
     if !gone.isEmpty || !dead.isEmpty || !unknown.isEmpty { noteListChanged(owner) }
-  }
-
-  /// Makes a list that had changes before it was loaded agree with the rows of its members: those in the store are
-  /// members unless their rows were changed here, and others only if they were. Members that were placed or removed here
-  /// may have been given to another owner, or rolled back, since.
-  private func followRows(
-    _ list: MemberList, of owner: Int64, _ reference: Relationship, stored: ContiguousArray<Int64>, gone: Set<Int64>
-  ) {
-    for key in stored where !gone.contains(key) && !list.holds(key) { list.include(key, isStored: true) }
-    let stored = Set(stored)
-    for key in list.keysWithHidden where !stored.contains(key) {
-      if let member = map[key] {
-        if member.hasOwnReference(reference), member._reference(reference.property) == owner { continue }
-      } else if pending.deletions.closure(of: key) != nil {
-        // A new object that is deleted is in no context, and returns to its position.
-        continue
-      }
-      list.remove(key, isStored: false)
-    }
   }
 
   /// Takes over the partner of a to-one whose reference is stored in the partner's row.

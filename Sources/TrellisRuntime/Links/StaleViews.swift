@@ -167,7 +167,8 @@ extension ObjectGraph {
     let inverse = runtime.inverse(of: relationship)
     owner.removePartners { entry in
       guard entry.property == relationship.property else { return false }
-      return entry.given == 0 || inverse.map { map[entry.given]?.hasOwnReference($0) != true } ?? true
+      guard let inverse, let holder = map[entry.given], !holder.accessFlags.contains(.fault) else { return true }
+      return holder._reference(inverse.property) != owner._key
     }
   }
 }

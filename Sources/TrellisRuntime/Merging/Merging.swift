@@ -12,8 +12,11 @@ extension ObjectGraph {
     let watch = LinkWatch(self, "a merge", changing: backlog.keys.compactMap { map[$0] })
     for notice in notices { merge(notice) }
     // A save of a child context passes its changes to the parent, which merges them with its own.
-    if readsEdited && parent != nil { (openConnection as? ParentConnection)?.mergeChanges(into: self) }
-    if !notices.isEmpty || parent != nil || !backlog.isEmpty { settleBacklog(readingEdited: readsEdited) }
+    var hasMerged = !notices.isEmpty
+    if readsEdited && parent != nil, let connection = openConnection as? ParentConnection {
+      if connection.mergeChanges(into: self) { hasMerged = true }
+    }
+    if hasMerged || parent != nil || !backlog.isEmpty { settleBacklog(readingEdited: readsEdited, after: hasMerged) }
     checkInvariants()
     watch.end(touching: keys(touchedBy: notices), hasMerged: readsEdited)
     if !notices.isEmpty { liveResults?.didSave(notices, in: self) }
@@ -97,6 +100,7 @@ extension ObjectGraph {
   /// Handles an object that another context had deleted and that is in the store again.
   func noteBack(_ key: Int64) {
     backlog.lostMembers.remove(key)
+    if map[key]?.phase != .deleted { pending.deadTargets.remove(key) }
     if let object = map[key], object.phase == .inserted { return adopt(object) }
     if backlog.gone.contains(key) {
       backlog.remove(key)

@@ -29,7 +29,7 @@ extension ObjectGraph {
   func withdraw(_ object: ManagedObject) throws {
     for relationship in info(of: object).allRelationships {
       guard let inverse = runtime.inverse(of: relationship) else { continue }
-      for key in presentPartners(of: object, relationship) {
+      for key in partnersWithHidden(of: object, relationship) {
         guard let partner = map[key] else { continue }
         if !partner.isAlive {
           // It would show the object again once its delete is reverted.
@@ -75,7 +75,7 @@ extension ObjectGraph {
         if object.changedProperties(info) != 0 || object.changedBits & info.transients.bits != 0 { continue }
       }
       // Partners whose rows refer to the object may have unsaved changes.
-      if object.hasLinkNotes, !object.partners.isEmpty || object.hasChangedLists { continue }
+      if object.hasLinkNotes, !object.partners.isEmpty || object.hasChangedLists || object.hidesMembers { continue }
       object.forgetEdits()
       isAny = true
     }
@@ -275,12 +275,14 @@ extension ManagedObject {
     guard let graph = attachedGraph, graph.isAllowed("rollback") else { return }
     let watch = LinkWatch(graph, "a rollback of an object", changing: [self])
     defer { watch.end() }
+    defer {
+      graph.settleCouples(around: [self])
+      graph.settleBacklog()
+    }
     if phase == .inserted { return try graph.withdraw(self) }
     if phase == .deleted { graph.undelete(self) }
     guard phase == .persistent else { return }
     try graph.rollbackEverything(of: self)
-    graph.settleCouples(around: [self])
-    graph.settleBacklog()
   }
 }
 
@@ -341,6 +343,7 @@ extension ObjectGraph {
     let partners = partnersInRow(of: object)
     if object.isEdited { try mergeRow(of: object) } else { try refreshRows([object]) }
     forgetViews(of: partners + partnersInRow(of: object))
+    settleBacklog()
   }
 
   /// Makes all unchanged objects read from the store again when they are next used.

@@ -3,14 +3,19 @@ import TrellisStorage
 extension ObjectGraph {
   /// Merges the changes in the backlog, as far as possible.
   ///
-  /// - Parameter readsEdited: Whether the rows of edited objects are read as well. Otherwise they wait for a save,
-  ///   where the store compares them with the rows that were last read.
-  /// - Complexity: linear in the size of the backlog.
-  func settleBacklog(readingEdited readsEdited: Bool = false) {
+  /// - Parameters:
+  ///   - readsEdited: Whether the rows of edited objects are read as well. Otherwise they wait for a save, where the store
+  ///     compares them with the rows that were last read. A row whose conflict is resolved is always read.
+  ///   - hasMerged: Whether changes of others were merged before, or changes of this context were taken back.
+  /// - Complexity: linear in the size of the backlog, and in the number of changed objects if anything was merged.
+  func settleBacklog(readingEdited readsEdited: Bool = false, after hasMerged: Bool = true) {
     var unread: [ManagedObject] = []
-    defer { settleCouples(around: unread) }
-    if backlog.isEmpty { return }
     var gone: [ManagedObject] = []
+    defer {
+      settleCouples(around: unread)
+      if hasMerged || !unread.isEmpty || !gone.isEmpty { followUnsavedLinks() }
+    }
+    if backlog.isEmpty { return }
     for key in backlog.keys {
       guard let object = map[key], object.phase != .inserted else {
         backlog.remove(key)
@@ -22,7 +27,7 @@ extension ObjectGraph {
         // Changes that the object's lists had noted may have been reverted.
         forgetViews(of: object)
         if !object.hasChangesOfItsOwn { gone.append(object) }
-      } else if isToBeRead(object), readsEdited || !object.isEdited {
+      } else if isToBeRead(object), readsEdited || !object.isEdited || backlog.conflicts[key] != nil {
         forgetViews(of: object)
         unread.append(object)
       }

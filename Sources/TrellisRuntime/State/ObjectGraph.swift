@@ -189,6 +189,7 @@ package final class ObjectGraph {
 
   func registerInserted(_ object: ManagedObject) {
     map.insert(object, for: object._key)
+    pending.deadTargets.remove(object._key)
     if observation != nil { object.state.setObserved(true) }
     pending.addInserted(object)
   }

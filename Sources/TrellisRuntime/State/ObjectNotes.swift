@@ -160,6 +160,9 @@ extension ManagedObject {
 
   final var hasChangedLists: Bool { lists.contains(where: \.hasChanges) }
 
+  /// Whether members are hidden that are deleted here. A list whose added members are all hidden shows no change.
+  final var hidesMembers: Bool { lists.contains { !$0.hiddenKeys.isEmpty } }
+
   /// The known partners of to-one relationships that are not stored in the row.
   final var partners: [KnownPartner] {
     if case .several(let extras) = notes { extras.partners } else { [] }

@@ -172,6 +172,7 @@ private struct ChangeReverter {
     object.committedRow = nil
     graph.forgetStore(of: object)
     graph.map.insert(object, for: object._key)
+    graph.pending.deadTargets.remove(object._key)
     graph.backlog.returning.insert(object._key)
     reinserted.append(object)
   }

@@ -137,12 +137,11 @@
       #expect(broken() == [] && house.dwellers.isEmpty)
     }
 
-    /// Puts one end out of order, and rolls another object back.
+    /// Takes a member out of a list that nothing has changed, and rolls the member back.
     private func breakAndRollBack() throws {
-      try list(other, "dwellers").insert(villager._key)
-      other.label = "changed"
-      graph.noteChanged(other)
-      try other.rollback(\.label)
+      try list(house, "dwellers").remove(villager._key)
+      villager.label = "changed"
+      try villager.rollback(\.label)
     }
 
     @Test("debug builds tell what an operation has left out of order, unless the next merge settles it, and once")
@@ -157,13 +156,14 @@
         #expect(container.errors.codes.count == 1)
         return findings.take()
       }
-      #expect(findings.contains { $0.hasPrefix("after a rollback of a property, ends: House#\(other._key).dwellers") })
+      let finding = "after a rollback of a property, ends: Villager#\(villager._key).house"
+      #expect(findings.contains { $0.hasPrefix(finding) })
     }
 
     @Test("what the next merge settles is not told") func settled() throws {
       try LinkFindings.collect { findings in
         try breakAndRollBack()
-        other.removeLists { _ in true }
+        house.removeLists { _ in true }
         context.mergeChanges()
         #expect(container.errors.codes.isEmpty && !findings.take().isEmpty)
       }
