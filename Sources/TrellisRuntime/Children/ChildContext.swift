@@ -302,7 +302,8 @@ extension ParentConnection {
 
 extension ParentConnection {
   /// Merges the parent's changes into a child, saved or not.
-  /// - Returns: whether there may be any.
+  ///
+  /// - Returns: whether the parent has or had any.
   func mergeChanges(into child: ObjectGraph) -> Bool { child.mergeParent(of: self) }
 
   #if DEBUG
@@ -316,6 +317,7 @@ extension ParentConnection {
 extension ObjectGraph {
   /// Merges the parent's changes into a child, saved or not, as if the parent had saved them.
   ///
+  /// - Returns: whether the parent has or had any.
   /// - Complexity: linear in the number of the parent's unsaved changes, now and at the last merge; in the number of
   ///   objects in memory, if the parent has restored deleted objects.
   fileprivate func mergeParent(of connection: ParentConnection) -> Bool {

@@ -143,21 +143,19 @@ extension ObjectGraph {
           let inverse = runtime.inverse(of: relationship)
         else { continue }
         let (added, removed) = list.difference
-        for key in added where !(inverse.isSame(as: relationship) && key == owner._key) {
-          followPair(owner, relationship, key, inverse, isLinked: true)
-        }
-        for key in removed
-        where !list.hiddenKeys.contains(key) && !(inverse.isSame(as: relationship) && key == owner._key) {
-          followPair(owner, relationship, key, inverse, isLinked: false)
+        for key in added { followPair(owner, key, relationship, inverse, isLinked: true) }
+        for key in removed where !list.hiddenKeys.contains(key) {
+          followPair(owner, key, relationship, inverse, isLinked: false)
         }
       }
     }
   }
 
   private func followPair(
-    _ owner: ManagedObject, _ relationship: Relationship, _ key: Int64, _ inverse: Relationship, isLinked: Bool
+    _ owner: ManagedObject, _ key: Int64, _ relationship: Relationship, _ inverse: Relationship, isLinked: Bool
   ) {
-    guard let member = map[key], member.isAlive else { return }
+    // A pair of an object with itself has one end.
+    guard let member = map[key], member.isAlive, !(member === owner && inverse.isSame(as: relationship)) else { return }
     let far = list(of: member, inverse)
     if far.contains(owner._key) == isLinked && (isLinked || far.isLoaded) { return }
     // Ends that contradict each other are left to a load of one of them, which settles the other.

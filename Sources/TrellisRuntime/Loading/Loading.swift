@@ -271,6 +271,7 @@ extension ObjectGraph {
   func object(of row: RowReader, batch: UInt32) throws -> ManagedObject {
     if let object = map[row.key] {
       try bringUpToDate(object, with: row, batch: batch)
+      // What others have saved beside a half of a couple that was set here.
       if !backlog.conflicts.isEmpty { releaseHalves(of: object) }
       return object
     }
@@ -282,7 +283,6 @@ extension ObjectGraph {
     object.state.generation = sweeper.generation
     if observation != nil { object.state.setObserved(true) }
     map.insert(object, for: row.key)
-    // What others have saved beside a half that was set here.
     if !backlog.conflicts.isEmpty { releaseHalves(of: object) }
     return object
   }

@@ -274,10 +274,10 @@ extension ManagedObject {
   public final func rollback() throws {
     guard let graph = attachedGraph, graph.isAllowed("rollback") else { return }
     let watch = LinkWatch(graph, "a rollback of an object", changing: [self])
-    defer { watch.end() }
     defer {
       graph.settleCouples(around: [self])
       graph.settleBacklog()
+      watch.end()
     }
     if phase == .inserted { return try graph.withdraw(self) }
     if phase == .deleted { graph.undelete(self) }
