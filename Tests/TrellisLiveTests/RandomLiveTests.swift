@@ -72,6 +72,28 @@ import TrellisTestSupport
     ]
   }
 
+  @Test("several saves before the observer asks update an object once, and one that is gone not at all")
+  @MainActor func combined() async throws {
+    let container = try PersistentContainer(model: .library, store: .memory)
+    let context = container.newContext()
+    let books = (0..<3).map { Book(in: context, title: "book \($0)") }
+    try context.save()
+    let live = try context.live(Book.all.sorted { $0.title })
+    let ids = live.ids
+    var changes = live.changes.makeAsyncIterator()
+    for pages in 1...3 {
+      books[0].pages = Int64(pages)
+      books[1].pages = Int64(pages)
+      try context.save()
+    }
+    try context.delete(books[0])
+    try context.save()
+    books[2].pages = 9
+    try context.save()
+    let change = await changes.next()
+    #expect(change?.steps == [.update(ids[1], at: 1), .delete(ids[0], at: 0), .update(ids[2], at: 1)])
+  }
+
   @Test("the steps from any list to any other make the one of the other") func differences() {
     let seed = TestSettings.seed()
     var random = SeededGenerator(seed: seed)

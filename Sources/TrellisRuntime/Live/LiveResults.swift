@@ -327,7 +327,7 @@ final class LiveListener {
   /// The changes since the last call; nil if there are none.
   func take<Object: ManagedObject>(_ results: LiveResultsCore) -> LiveChange<Object>? {
     guard hasNews else { return nil }
-    let found = base.map { LiveDifference.steps(from: $0, to: results.keys, updated: updated) } ?? steps
+    let found = base.map { LiveDifference.steps(from: $0, to: results.keys, updated: updated) } ?? steps.combined
     let sections = former.map { SectionRuns.steps(from: results.sectionValues(of: $0), to: results.sectionValues) }
     steps = []
     base = nil

@@ -385,6 +385,23 @@ enum KeyStep: Hashable {
   }
 }
 
+extension [KeyStep] {
+  /// The steps without the updates of objects that a later step updates or deletes.
+  var combined: [KeyStep] {
+    var settled: Set<Int64> = []
+    var kept: [KeyStep] = []
+    for step in reversed() {
+      switch step {
+      case .update(let key, _): if !settled.insert(key).inserted { continue }
+      case .delete(let key, _): settled.insert(key)
+      case .insert, .move: break
+      }
+      kept.append(step)
+    }
+    return kept.reversed()
+  }
+}
+
 // MARK: - Live difference
 
 /// The steps from one list of unique keys to another.
