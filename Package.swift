@@ -286,7 +286,7 @@ if !isResolvedDependency {
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisRequestTests", dependencies: ["TrellisJSON", "TrellisTestSupport", "Trellis"],
-      swiftSettings: settings,
+      exclude: ["Dates/Moments.txt", "Dates/make_moments.py"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     // Writes a file as it is told on its standard input; tests start several of it on one file.
     .executableTarget(

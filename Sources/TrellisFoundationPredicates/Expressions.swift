@@ -302,7 +302,8 @@ extension Operand {
     case (.path(let path), .path(let start)):
       return path.variable == start.variable && path.steps.starts(with: start.steps)
     case (.computed(.arithmetic(_, let left, let right)), _): return left.isNil(with: other) || right.isNil(with: other)
-    case (.computed(.function(_, let operand)), _): return operand.isNil(with: other)
+    case (.computed(.function(_, let operand)), _), (.computed(.date(_, let operand)), _):
+      return operand.isNil(with: other)
     default: return false
     }
   }

@@ -2,7 +2,7 @@ import Foundation
 import Trellis
 import TrellisDiaryModel
 
-/// A real diary in a file: `add`, `list`, `search`, `images`, `latest`, `delete`.
+/// A real diary in a file: `add`, `list`, `months`, `today`, `search`, `images`, `latest`, `delete`.
 @MainActor final class Commands {
   /// The command line is invalid. The description says what is valid.
   struct Mistake: Error, CustomStringConvertible {
@@ -13,6 +13,8 @@ import TrellisDiaryModel
     usage: diary                                     play the story on a fresh file
            diary add EMOTION TEXT [--tag NAME]… [--image PATH]…
            diary list [EMOTION]                      newest first
+           diary months [EMOTION]                    a bar for each month, newest first, empty months included
+           diary today                               the entries of this day in any year
            diary search WORD                         in the text and in the tags
            diary images [EMOTION]                    every picture with its day, newest day first
            diary latest EMOTION
@@ -33,6 +35,8 @@ import TrellisDiaryModel
     switch command {
     case "add": try add()
     case "list": try list()
+    case "months": try months()
+    case "today": try today()
     case "search": try search()
     case "images": try images()
     case "latest": try latest()
@@ -97,6 +101,21 @@ import TrellisDiaryModel
   private func list() throws {
     let request = try entries(of: arguments.first)
     show(try open().fetch(request))
+  }
+
+  private func months() throws {
+    let live = try open().live(entries(of: arguments.first), sectionedBy: { $0.createdAt.month() })
+    let counts = Dictionary(live.sections.map { ($0.value, $0.count) }) { first, _ in first }
+    guard let first = counts.keys.min(), let last = counts.keys.max() else { return print("nothing found") }
+    for month in first.through(last.start).reversed() {
+      let count = counts[month] ?? 0
+      let bar = String(repeating: "▇", count: min(count, 60))
+      print("\(month.start.formatted(.dateTime.year().month()))  \(bar)\(count > 0 ? " \(count)" : "")")
+    }
+  }
+
+  private func today() throws {
+    show(try open().fetch(entries(of: nil).where { $0.createdAt.isAnniversary(of: .now) }))
   }
 
   private func search() throws {

@@ -129,7 +129,7 @@ final class InterferingConnection: StoreConnection {
   }
 
   func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     try interference.pass()
     try connection.fetchValues(request, of: paths, body)

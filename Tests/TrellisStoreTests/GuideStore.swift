@@ -36,7 +36,7 @@ final class TellingConnection: StoreConnection {
   }
 
   func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     try rows.fetchValues(request, of: paths, body)
   }

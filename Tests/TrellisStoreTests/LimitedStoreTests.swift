@@ -208,7 +208,7 @@ private final class LimitedConnection: StoreConnection {
   }
 
   func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     try check(request)
     try rows.fetchValues(request, of: paths, body)

@@ -58,6 +58,8 @@
     (sqlite3 *db, const char *name, int encoding, void *data, \
      int (*compare)(void *, int, const void *, int, const void *), trellis_destructor d), \
     (db, name, encoding, data, compare, d)) \
+  X(int, sqlite3_collation_needed, \
+    (sqlite3 *db, void *data, void (*needed)(void *, sqlite3 *, int, const char *)), (db, data, needed)) \
   X(int, sqlite3_create_module_v2, \
     (sqlite3 *db, const char *name, const void *module, void *data, trellis_destructor d), (db, name, module, data, d)) \
   X(int, sqlite3_declare_vtab, (sqlite3 *db, const char *sql), (db, sql)) \

@@ -261,6 +261,7 @@ final class PredicateCode {
     case .arithmetic(let sign, let left, let right):
       .call(".arithmetic", [.plain(".\(sign)"), code(left), code(right)])
     case .function(let function, let operand): .call(".function", [.plain(".\(function)"), code(operand)])
+    case .date(let function, let operand): .call(".date", [code(function), code(operand)])
     case .aggregate(let function, let path, let variable, let operand, let kind):
       .call(
         ".aggregate",
@@ -281,8 +282,20 @@ final class PredicateCode {
     }
   }
 
+  private func code(_ function: DateFunction) -> Code {
+    let result =
+      switch function.result {
+      case .start(let unit): ".start(.\(unit.rawValue))"
+      case .part(let part): ".part(.\(part.rawValue))"
+      }
+    guard let calendar = function.calendar else { return .plain(".init(\(result), in: nil)") }
+    return .plain(
+      ".init(\(result), in: .init(named: \(StringLiteral.flat(calendar.name)), timeZone: \(StringLiteral.flat(calendar.timeZone)), "
+        + "firstWeekday: \(calendar.firstWeekday), minimumDaysInFirstWeek: \(calendar.minimumDaysInFirstWeek)))")
+  }
+
   func code(_ key: SortKey) -> Code {
-    let path = Code.plain(path(key.path))
+    let path = key.path.map { Code.plain(self.path($0)) } ?? code(key.value)
     let kind = Code.plain("kind: .\(key.kind)")
     return .call(".init", key.isDescending ? [path, .plain("descending: true"), kind] : [path, kind])
   }

@@ -169,7 +169,7 @@ struct ExactConditions {
         case .sql(let no, type, _)? = try side(second)
       else { return nil }
       return .sql("CASE WHEN \(test) THEN \(yes) ELSE \(no) END", type, isOptional: true)
-    case .arithmetic, .function, .member, .list: return nil
+    case .arithmetic, .function, .date, .member, .list: return nil
     }
   }
 
@@ -353,40 +353,47 @@ struct ExactConditions {
 
   /// The ORDER BY of a request: the sort keys, then the object's key in the direction of the last sort key. Nil if the
   /// server sorts in another way.
-  mutating func order(by keys: [SortKey]) throws(StoreError) -> String? {
+  mutating func order(by keys: ArraySlice<SortKey>) throws(StoreError) -> String? {
     try attempt { self_ throws(StoreError) in try self_.exactOrder(by: keys) }
   }
 
-  private mutating func exactOrder(by keys: [SortKey]) throws(StoreError) -> String? {
+  private mutating func exactOrder(by keys: ArraySlice<SortKey>) throws(StoreError) -> String? {
     var terms: [String] = []
     for key in keys {
-      guard key.query == nil, key.kind != .text || key.options.isEmpty, key.path.variable == 0,
-        let type = type(at: key.path), type.kind == key.kind
+      guard key.query == nil, key.language == nil, key.kind != .text || key.options.isEmpty,
+        let value = try value(key.value, key.kind)
       else { return nil }
-      let column = try paths.property(key.path)
       // Null comes first in ascending order.
-      let nulls = column.isOptional ? key.isDescending ? " NULLS LAST" : " NULLS FIRST" : ""
-      terms.append(column.sql + (key.isDescending ? " DESC" : "") + nulls)
-      if key.path.count == 0 { return " ORDER BY " + terms.joined(separator: ", ") }
+      let nulls = value.isOptional ? key.isDescending ? " NULLS LAST" : " NULLS FIRST" : ""
+      terms.append(value.sql + (key.isDescending ? " DESC" : "") + nulls)
     }
-    terms.append("\(paths.rootAlias).\(SQLName.id)" + (keys.last?.isDescending == true ? " DESC" : ""))
+    if keys.last?.isOwnKey != true {
+      terms.append("\(paths.rootAlias).\(SQLName.id)" + (keys.last?.isDescending == true ? " DESC" : ""))
+    }
     return " ORDER BY " + terms.joined(separator: ", ")
   }
 
-  /// The value at a path's end; nil unless the server's values are of a kind.
-  mutating func value(at path: PropertyPath, _ kind: ValueKind) throws(StoreError) -> (sql: String, type: ServerType)? {
-    guard let type = type(at: path), type.kind == kind else { return nil }
-    return (try paths.property(path).sql, type)
+  /// A value to sort by or to group by; nil unless the server computes it, as one of a kind.
+  mutating func value(
+    _ operand: Operand, _ kind: ValueKind
+  ) throws(StoreError) -> (sql: String, type: ServerType, isOptional: Bool)? {
+    guard case .sql(let sql, let type, let isOptional)? = try side(operand), type.kind == kind else { return nil }
+    return (sql, type, isOptional)
   }
 
   /// An expression as the number or the bytes that stand for its values in memory.
   static func number(_ sql: String, _ type: ServerType) -> String { widened(sql, type) }
 
-  /// The values at the ends of paths, in their order.
-  mutating func projection(_ projected: [ProjectedPath]) throws(StoreError) -> String {
-    var columns: [String] = []
-    for path in projected { columns.append(try paths.property(path.path).sql) }
-    return columns.isEmpty ? "1" : columns.joined(separator: ", ")
+  /// The values to return, in their order; nil if the server does not compute all of them.
+  mutating func projection(_ projected: [ProjectedValue]) throws(StoreError) -> String? {
+    try attempt { self_ throws(StoreError) in
+      var columns: [String] = []
+      for value in projected {
+        guard case .sql(let sql, _, _)? = try self_.side(value.value) else { return nil }
+        columns.append(sql)
+      }
+      return columns.isEmpty ? "1" : columns.joined(separator: ", ")
+    }
   }
 }
 

@@ -16,9 +16,9 @@ private struct GroupStatement {
     var translated = try TranslatedRequest(rows, setup, isOrdered: isWindow)
     guard translated.isExact else { return nil }
     var values: [(sql: String, type: ServerType)] = []
-    for path in request.keys + request.aggregates.map(\.path) {
-      guard let value = try translated.conditions.value(at: path.path, path.kind) else { return nil }
-      values.append(value)
+    for projected in request.keys + request.aggregates.map(\.value) {
+      guard let value = try translated.conditions.value(projected.value, projected.kind) else { return nil }
+      values.append((value.sql, value.type))
     }
     // An inner statement computes each value once, and has the limit of the rows.
     let window = translated.window(rows)
@@ -65,7 +65,7 @@ private struct GroupStatement {
       case .rows, .count, .distinctCount, .minimum, .maximum: columns.append(result.value(row, place))
       case .sum, .average:
         var sum = NumberSum()
-        let kind = aggregate.path.kind
+        let kind = aggregate.value.kind
         if case .text(let text) = result.value(row, place) {
           sum.add(sum: text, of: Int(result.integer(row, place + 1)), kind: kind)
         }

@@ -25,7 +25,7 @@ struct TranslatedRequest {
       _ = try StoreError.evaluating { try PredicateEvaluator(predicate) }
       try conditions.split(predicate, into: &terms, rest: &rest)
     }
-    order = isOrdered ? try conditions.order(by: request.sort) : ""
+    order = isOrdered ? try conditions.order(by: request.decidingSort) : ""
   }
 
   /// Whether the statement is the whole answer.
@@ -101,19 +101,19 @@ extension PostgresConnection {
   }
 
   package func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of values: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     var translated = try TranslatedRequest(request, setup, isOrdered: true)
-    guard translated.isExact else {
-      return try candidates(request, translated, reading: paths) { object in
-        try body(try paths.map { try object.value(at: $0.path) })
+    guard translated.isExact, let projection = try translated.conditions.projection(values) else {
+      let evaluators = try StoreError.evaluating { try values.map { try OperandEvaluator($0.value) } }
+      return try candidates(request, translated, reading: values) { object in
+        try body(try evaluators.map { try $0.value(of: object) })
       }
     }
-    let projection = try translated.conditions.projection(paths)
     let text = "SELECT \(projection) FROM \(translated.source)\(translated.window(request))"
     let statement = ServerStatement(text, translated.conditions.parameters)
     let read = { (result: ServerResult, row: Int) throws in
-      try body(paths.indices.map { result.value(row, $0) })
+      try body(values.indices.map { result.value(row, $0) })
     }
     try request.isForFew ? readAll(statement, read) : stream(statement, read)
   }
@@ -166,9 +166,9 @@ extension PostgresConnection {
   /// Visits the rows of a request whose conditions or order the server does not know exactly. The server answers what it
   /// can, and its rows are tested in memory.
   ///
-  /// - Parameter paths: the paths that the visitor reads.
+  /// - Parameter values: the values that the visitor reads.
   private func candidates(
-    _ request: StoreRequest, _ translated: TranslatedRequest, reading paths: [ProjectedPath] = [],
+    _ request: StoreRequest, _ translated: TranslatedRequest, reading values: [ProjectedValue] = [],
     _ body: (CandidateObject) throws -> Void
   ) throws {
     let limit = max(0, request.limit ?? .max)
@@ -192,8 +192,8 @@ extension PostgresConnection {
     let entity = setup.model.entities[request.entity]
     let isOfRow =
       translated.rest.allSatisfy { PredicateNode.predicate($0).isOfRow(entity) }
-      && (order == nil || request.sort.allSatisfy { $0.path.isOfRow(entity) })
-      && paths.allSatisfy { $0.path.isOfRow(entity) }
+      && (order == nil || request.sort.allSatisfy { PredicateNode.operand($0.value).isOfRow(entity) })
+      && values.allSatisfy { PredicateNode.operand($0.value).isOfRow(entity) }
     var matches: [CandidateObject] = []
     func visit(_ object: CandidateObject) throws {
       guard try evaluator.matches(object) else { return }

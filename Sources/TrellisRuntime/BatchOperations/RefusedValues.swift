@@ -166,7 +166,7 @@ extension Operand {
     switch self {
     case .path(let path): [path]
     case .computed(.arithmetic(_, let left, let right)): left.paths + right.paths
-    case .computed(.function(_, let inner)): inner.paths
+    case .computed(.function(_, let inner)), .computed(.date(_, let inner)): inner.paths
     case .value, .now, .parameter, .count, .entity, .computed: []
     }
   }

@@ -41,7 +41,7 @@ final class ParentConnection: StoreConnection {
   }
 
   func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     try parent.prepareFetch()
     try parent.forEachRow(of: request, rules, paths, false, body)

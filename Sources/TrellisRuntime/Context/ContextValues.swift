@@ -28,10 +28,10 @@ extension ManagedObjectContext {
   ///   affect the result.
   public func values<Columns: EntityColumns, Token: ValueToken>(
     of request: FetchRequest<Columns>, distinct: Bool = false, _ property: (Columns) -> Token
-  ) throws -> [Token.Value] {
+  ) throws -> [Token.Fetched] {
     let token = property(Columns(PropertyPath(variable: 0)))
-    var found: [Token.Value] = []
-    try graph.projected(request, [token._projection], distinct) { row in found.append(Token.Value.read(row, 0)) }
+    var found: [Token.Fetched] = []
+    try graph.projected(request, [token._projection], distinct) { row in found.append(token._read(row, 0)) }
     return found
   }
 
@@ -127,13 +127,13 @@ extension ManagedObjectContext {
     _ aggregate: (Columns) -> Aggregate<Result>,
     @GroupConditionBuilder having condition: (Columns) -> GroupCondition = { _ in .always },
     @GroupSortBuilder sorted order: (Columns) -> [GroupSortTerm] = { _ in [] }
-  ) throws -> [(key: Key.Value, value: Result)] {
+  ) throws -> [(key: Key.Fetched, value: Result)] {
     let columns = Columns(PropertyPath(variable: 0))
-    let aggregate = aggregate(columns)
+    let (key, aggregate) = (key(columns), aggregate(columns))
     let terms = GroupTerms(condition: condition(columns), sort: order(columns), limit: limit, offset: offset)
-    var groups: [(key: Key.Value, value: Result)] = []
-    try graph.grouped(request, by: [key(columns)._projection], [aggregate.stored], terms) { row, group in
-      groups.append((key: .read(row, 0), value: try aggregate.read(group[0])))
+    var groups: [(key: Key.Fetched, value: Result)] = []
+    try graph.grouped(request, by: [key._projection], [aggregate.stored], terms) { row, group in
+      groups.append((key: key._read(row, 0), value: try aggregate.read(group[0])))
     }
     return groups
   }
@@ -150,13 +150,13 @@ extension ManagedObjectContext {
     @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>,
     @GroupConditionBuilder having condition: (Columns) -> GroupCondition = { _ in .always },
     @GroupSortBuilder sorted order: (Columns) -> [GroupSortTerm] = { _ in [] }
-  ) throws -> [(key: Key.Value, value: Results)] {
+  ) throws -> [(key: Key.Fetched, value: Results)] {
     let columns = Columns(PropertyPath(variable: 0))
-    let aggregates = aggregates(columns)
+    let (key, aggregates) = (key(columns), aggregates(columns))
     let terms = GroupTerms(condition: condition(columns), sort: order(columns), limit: limit, offset: offset)
-    var groups: [(key: Key.Value, value: Results)] = []
-    try graph.grouped(request, by: [key(columns)._projection], aggregates.stored, terms) { row, group in
-      groups.append((key: .read(row, 0), value: try aggregates.read(group)))
+    var groups: [(key: Key.Fetched, value: Results)] = []
+    try graph.grouped(request, by: [key._projection], aggregates.stored, terms) { row, group in
+      groups.append((key: key._read(row, 0), value: try aggregates.read(group)))
     }
     return groups
   }

@@ -56,9 +56,9 @@ struct LiveQuery {
   /// that depends on other objects is run again instead of updated.
   private func projected(_ request: StoreRequest, _ graph: ObjectGraph) throws -> LiveEntries {
     var found = LiveEntries()
-    var paths = [ProjectedPath(PropertyPath(variable: 0), kind: .integer)]
-    if let first = request.sort.first { paths.append(ProjectedPath(first.path, kind: first.kind)) }
-    try graph.connection().fetchValues(request, of: paths) { values in
+    var wanted = [ProjectedValue(PropertyPath(variable: 0), kind: .integer)]
+    if let first = request.sort.first { wanted.append(ProjectedValue(first.value, kind: first.kind)) }
+    try graph.connection().fetchValues(request, of: wanted) { values in
       if case .integer(let key)? = values.first { found.append(key, Array(values.dropFirst())) }
     }
     return found
@@ -176,7 +176,7 @@ struct RequestReach {
     self.model = model
     own = Set(request.includesSubentities ? entity.subtree : [request.entity])
     isOwnRowOnly = !request.looksAtOthers(of: entity)
-    for key in request.sort { add(key.path, [0: request.entity]) }
+    for key in request.sort { add(.operand(key.value), [0: request.entity]) }
     if let predicate = request.predicate { add(.predicate(predicate), [0: request.entity]) }
     // A reference is in the own row, whatever becomes of the object that it leads to.
     if isOwnRowOnly { others = [] }

@@ -34,10 +34,10 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
   private let registrar = ObservationRegistrar()
   private let externalChanges: ExternalChangeWatch?
 
-  init(_ request: StoreRequest, isSectioned: Bool, _ context: ManagedObjectContext) throws {
+  init(_ request: StoreRequest, _ sectioning: Sectioning, _ context: ManagedObjectContext) throws {
     self.context = context
     externalChanges = context.graph.watchForObservers()
-    core = try LiveResultsCore(request, isSectioned: isSectioned, context.graph)
+    core = try LiveResultsCore(request, sectioning, context.graph)
     core.willChange = { [weak self] in self?.announce() }
     core.didChange = { [weak self] in self?.confirm() }
     context.graph.addLiveResults(core)
@@ -155,7 +155,7 @@ extension ManagedObjectContext {
   /// - Complexity: that of the store's query. For each result, its key and its sort values are kept in memory.
   public func live<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> LiveResults<Columns> {
     try graph.prepareFetch()
-    return try LiveResults(request.storeRequest(in: graph), isSectioned: false, self)
+    return try LiveResults(request.storeRequest(in: graph), .none, self)
   }
 }
 
@@ -165,7 +165,7 @@ extension ManagedObjectContext {
 final class LiveResultsCore {
   /// The results as last published, preceded by those that the request's offset skips.
   private var rows: LiveRows
-  let isSectioned: Bool
+  let sectioning: Sectioning
   /// Called before and after the results change.
   var willChange: () -> Void = {}
   var didChange: () -> Void = {}
@@ -178,9 +178,9 @@ final class LiveResultsCore {
     weak var listener: LiveListener?
   }
 
-  init(_ request: StoreRequest, isSectioned: Bool, _ graph: ObjectGraph) throws {
+  init(_ request: StoreRequest, _ sectioning: Sectioning, _ graph: ObjectGraph) throws {
     query = try LiveQuery(request, graph.runtime.model)
-    self.isSectioned = isSectioned
+    self.sectioning = sectioning
     try query.run(in: graph)
     rows = query.entries.rows
   }
@@ -205,13 +205,13 @@ final class LiveResultsCore {
     rows.keys((offset + positions.lowerBound)..<(offset + positions.upperBound))
   }
 
-  /// The first sort value of each result, for sections; empty without sections.
+  /// The section of each result, as a stored value; empty without sections.
   ///
   /// - Complexity: linear.
   var sectionValues: [StoredValue] { sectionValues(of: rows) }
 
   fileprivate func sectionValues(of rows: LiveRows) -> [StoredValue] {
-    isSectioned ? Array(rows.firstValues.dropFirst(offset)) : []
+    sectioning.values(rows.firstValues.dropFirst(offset))
   }
 
   private func keys(of rows: LiveRows) -> [Int64] { offset == 0 ? rows.keys : Array(rows.keys.dropFirst(offset)) }
@@ -309,7 +309,7 @@ final class LiveListener {
   var hasNews: Bool { !steps.isEmpty || base != nil }
 
   fileprivate func note(_ new: [KeyStep], _ before: LiveRows, _ results: LiveResultsCore) {
-    if former == nil && results.isSectioned { former = before }
+    if former == nil && results.sectioning.isSectioned { former = before }
     noteUpdates(in: new)
     if base != nil { return }
     steps += new

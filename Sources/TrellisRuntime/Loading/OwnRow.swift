@@ -8,7 +8,7 @@ extension StoreRequest {
   ///   of its object may still be denied.
   func looksAtOthers(of entity: Entity, besideDeleted: Bool = false) -> Bool {
     let row = OwnRow(entity, besideDeleted: besideDeleted)
-    return sort.contains { !row.holds($0.path) } || predicate.map { row.isLeftBy(.predicate($0)) } == true
+    return sort.contains { row.isLeftBy(.operand($0.value)) } || predicate.map { row.isLeftBy(.predicate($0)) } == true
   }
 }
 

@@ -154,7 +154,7 @@ final class FormerRows {
       predicate: .isIn(.path(PropertyPath(variable: 0)), owners.map { .integer($0) }, .integer))
     var references: [(owner: Int64, partner: Int64)] = []
     try store.connect().fetchValues(
-      request, of: [ProjectedPath(PropertyPath(variable: 0), kind: .integer), ProjectedPath(path, kind: .integer)]
+      request, of: [ProjectedValue(PropertyPath(variable: 0), kind: .integer), ProjectedValue(path, kind: .integer)]
     ) { values in
       if case .integer(let owner) = values[0], case .integer(let partner) = values[1] {
         references.append((owner, partner))

@@ -17,7 +17,7 @@ public struct Aggregate<Result>: Sendable {
   let storedValue: @Sendable (Result) -> StoredValue
 
   init(
-    _ function: GroupAggregate.Function, _ projection: ProjectedPath,
+    _ function: GroupAggregate.Function, _ projection: ProjectedValue,
     read: @escaping @Sendable (StoredValue) throws -> Result,
     storedValue: @escaping @Sendable (Result) -> StoredValue
   ) {
@@ -28,7 +28,7 @@ public struct Aggregate<Result>: Sendable {
 }
 
 extension Aggregate<Int> {
-  fileprivate init(counting function: GroupAggregate.Function, _ projection: ProjectedPath) {
+  fileprivate init(counting function: GroupAggregate.Function, _ projection: ProjectedValue) {
     self.init(function, projection, read: { $0.count }, storedValue: { .integer(Int64($0)) })
   }
 }
@@ -39,18 +39,21 @@ extension StoredValue {
 
 extension EntityColumns {
   /// The number of objects.
-  public var count: Aggregate<Int> { Aggregate(counting: .rows, ProjectedPath(path, kind: .integer)) }
+  public var count: Aggregate<Int> { Aggregate(counting: .rows, ProjectedValue(path, kind: .integer)) }
 }
 
-extension AttributePath {
+/// Aggregates of an attribute or of a computed value over many objects.
+extension QueriedValue {
+  fileprivate var projected: ProjectedValue { ProjectedValue(_operand, kind: Value.valueKind) }
+
   /// The number of objects with a value that is not nil.
-  public var count: Aggregate<Int> { Aggregate(counting: .count, _projection) }
+  public var count: Aggregate<Int> { Aggregate(counting: .count, projected) }
 
   /// The number of distinct values, without nil.
-  public var distinctCount: Aggregate<Int> { Aggregate(counting: .distinctCount, _projection) }
+  public var distinctCount: Aggregate<Int> { Aggregate(counting: .distinctCount, projected) }
 }
 
-extension AttributePath where Value: OrderedAttributeValue {
+extension QueriedValue where Value: OrderedAttributeValue {
   /// The smallest value; nil if there is none.
   public var minimum: Aggregate<Value.Unwrapped?> { extreme(.minimum) }
 
@@ -58,22 +61,22 @@ extension AttributePath where Value: OrderedAttributeValue {
   public var maximum: Aggregate<Value.Unwrapped?> { extreme(.maximum) }
 
   private func extreme(_ function: GroupAggregate.Function) -> Aggregate<Value.Unwrapped?> {
-    Aggregate(function, _projection, read: { try ProjectedRow.read($0) }, storedValue: \.storedValue)
+    Aggregate(function, projected, read: { try ProjectedRow.read($0) }, storedValue: \.storedValue)
   }
 }
 
-extension AttributePath where Value: SummableAttributeValue {
+extension QueriedValue where Value: SummableAttributeValue {
   /// The sum of all values; zero if there are none.
   ///
   /// All numbers are added exactly. A sum of decimals of more than 38 digits, as of quotients, and one of real numbers is
   /// rounded once. A sum that exceeds 64 bits, or the range of `Decimal`, throws ``StoreError`` with the code `limit`.
   public var sum: Aggregate<Value.Sum> {
-    Aggregate(.sum, _projection, read: { try Value._sum($0) }, storedValue: \.storedValue)
+    Aggregate(.sum, projected, read: { try Value._sum($0) }, storedValue: \.storedValue)
   }
 
   /// The sum divided by the number of values; nil if there are none. Decimals are rounded to 38 digits.
   public var average: Aggregate<Value.Average?> {
-    Aggregate(.average, _projection, read: { try ProjectedRow.read($0) }, storedValue: \.storedValue)
+    Aggregate(.average, projected, read: { try ProjectedRow.read($0) }, storedValue: \.storedValue)
   }
 }
 
@@ -161,9 +164,9 @@ extension Optional: SummableAttributeValue where Wrapped: SummableAttributeValue
 /// The number of members of a to-many relationship, as a value to fetch and as a sort key.
 extension CountPath: ValueToken {
   /// The type of a count.
-  public typealias Value = Int64
+  public typealias Fetched = Int64
 
-  @_spi(Generated) public var _projection: ProjectedPath { ProjectedPath(path, kind: .integer) }
+  @_spi(Generated) public var _projection: ProjectedValue { ProjectedValue(path, kind: .integer) }
 
   /// Objects with the fewest members first.
   ///

@@ -57,6 +57,29 @@ extension ComputedValue where Value: OrderedAttributeValue {
   }
 }
 
+extension ComputedValue where Value: SortableAttributeValue {
+  /// The smallest value first; nil comes before every value.
+  ///
+  /// - Complexity: the value of each matching object is computed, because no index has this order.
+  public var ascending: SortTerm { SortTerm(SortKey(_operand, kind: Value.valueKind)) }
+  /// The greatest value first; nil comes last.
+  public var descending: SortTerm { SortTerm(SortKey(_operand, descending: true, kind: Value.valueKind)) }
+}
+
+extension SortBuilder {
+  /// Adds a computed value, ascending.
+  public static func buildExpression<Value: SortableAttributeValue>(_ value: ComputedValue<Value>) -> [SortTerm] {
+    [value.ascending]
+  }
+}
+
+extension GroupSortBuilder {
+  /// Adds a computed value that is a key of the groups, the smallest first.
+  public static func buildExpression<Value: SortableAttributeValue>(
+    _ value: ComputedValue<Value>
+  ) -> [GroupSortTerm] { buildExpression(value.ascending) }
+}
+
 /// Comparisons with another value of the object. One of the two may be optional.
 extension ComputedValue where Value: OrderedAttributeValue {
   /// Whether the values are equal.

@@ -330,9 +330,11 @@ private struct RequestNames {
 
   func text(of key: SortKey) -> String {
     guard let model else { return "…" }
-    let name = model.name(of: key.path.steps, from: entity).split(separator: ".").dropFirst().joined(separator: ".")
+    let name =
+      key.path.map { model.name(of: $0.steps, from: entity).split(separator: ".").dropFirst().joined(separator: ".") }
+      ?? "a computed value"
     let letters = [(TextOptions.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n")]
-    let options = letters.filter { key.options.contains($0.0) }.map(\.1).joined()
+    let options = key.language ?? letters.filter { key.options.contains($0.0) }.map(\.1).joined()
     let shown = key.query == nil ? name : "rank of \(name)"
     return (key.isDescending ? "-" : "") + shown + (options.isEmpty ? "" : "[\(options)]")
   }

@@ -9,10 +9,10 @@ extension ObjectGraph {
   func forEachGroup(
     of request: GroupRequest, _ rules: FetchRules, _ body: ([StoredValue]) throws -> Void
   ) throws {
-    let paths = request.keys + request.aggregates.map(\.path)
-    if try isStored(request.rows, rules, paths) { return try connection().fetchGroups(request, body) }
+    let values = request.keys + request.aggregates.map(\.value)
+    if try isStored(request.rows, rules, values) { return try connection().fetchGroups(request, body) }
     var groups = try GroupCollection(request)
-    try forEachPresentRow(of: groups.rows, rules, groups.paths) { groups.add($0) }
+    try forEachPresentRow(of: groups.rows, rules, groups.values) { groups.add($0) }
     for group in try groups.results() { try body(group) }
   }
 
@@ -31,7 +31,7 @@ extension ObjectGraph {
   ///
   /// - Parameter body: reads the group's key from the row, and its aggregates.
   func grouped<Columns: EntityColumns>(
-    _ request: FetchRequest<Columns>, by keys: [ProjectedPath], _ aggregates: [GroupAggregate], _ terms: GroupTerms,
+    _ request: FetchRequest<Columns>, by keys: [ProjectedValue], _ aggregates: [GroupAggregate], _ terms: GroupTerms,
     _ body: (ProjectedRow, FetchedGroup) throws -> Void
   ) throws {
     try prepareFetch()
@@ -73,7 +73,7 @@ struct GroupTerms {
 
   /// - Throws: ``StoreError`` if the condition is nested too deep, or a sort key is no key of the groups.
   func request(
-    for rows: StoreRequest, by keys: [ProjectedPath], _ aggregates: [GroupAggregate], _ model: Model
+    for rows: StoreRequest, by keys: [ProjectedValue], _ aggregates: [GroupAggregate], _ model: Model
   ) throws -> GroupRequest {
     var columns = GroupColumns(keys, aggregates)
     let predicate = try condition.predicate { columns.path(to: $0) }
@@ -83,10 +83,11 @@ struct GroupTerms {
       case .aggregate(let aggregate):
         sort.append(SortKey(columns.path(to: aggregate), descending: term.isDescending, kind: aggregate.kind))
       case .key(let key):
-        guard key.query == nil, let path = columns.path(toKey: key.path) else {
-          throw Self.noKey(model.name(of: key.path.steps, from: rows.entity), model.entities[rows.entity].name)
+        guard key.query == nil, let path = columns.path(toKey: key.value) else {
+          throw Self.noKey(model.name(of: key.value, from: rows.entity), model.entities[rows.entity].name)
         }
-        sort.append(SortKey(path, descending: key.isDescending, kind: key.kind, options: key.options))
+        sort.append(
+          SortKey(path, descending: key.isDescending, kind: key.kind, options: key.options, language: key.language))
       }
     }
     return GroupRequest(
@@ -103,15 +104,15 @@ struct GroupTerms {
 
 /// The columns of groups with their numbers. Aggregates that only the condition or the order needs come last.
 private struct GroupColumns {
-  private let keys: [PropertyPath]
+  private let keys: [Operand]
   private(set) var aggregates: [GroupAggregate]
 
-  init(_ keys: [ProjectedPath], _ aggregates: [GroupAggregate]) {
-    self.keys = keys.map(\.path)
+  init(_ keys: [ProjectedValue], _ aggregates: [GroupAggregate]) {
+    self.keys = keys.map(\.value)
     self.aggregates = aggregates
   }
 
-  func path(toKey key: PropertyPath) -> PropertyPath? {
+  func path(toKey key: Operand) -> PropertyPath? {
     keys.firstIndex(of: key).map { GroupRequest.path(toColumn: $0) }
   }
 

@@ -7,7 +7,7 @@ extension ObjectGraph {
 
   /// Iterates over rows of a few values. Throws if a value cannot be read.
   func projected<Columns: EntityColumns>(
-    _ request: FetchRequest<Columns>, _ paths: [ProjectedPath], _ distinct: Bool, _ body: (ProjectedRow) -> Void
+    _ request: FetchRequest<Columns>, _ paths: [ProjectedValue], _ distinct: Bool, _ body: (ProjectedRow) -> Void
   ) throws {
     try prepareFetch()
     let row = ProjectedRow()
@@ -19,9 +19,9 @@ extension ObjectGraph {
     }
   }
 
-  func unreadable(_ problem: RowProblem, _ paths: [ProjectedPath], _ request: StoreRequest) -> StoreError {
-    let steps = paths.indices.contains(problem.column) ? paths[problem.column].path.steps : []
-    let name = runtime.model.name(of: steps, from: request.entity)
+  func unreadable(_ problem: RowProblem, _ paths: [ProjectedValue], _ request: StoreRequest) -> StoreError {
+    let value = paths.indices.contains(problem.column) ? paths[problem.column].value : .path(PropertyPath(variable: 0))
+    let name = runtime.model.name(of: value, from: request.entity)
     return StoreError(
       .unreadableValue, "\(name) has no value that fits for one of the results: \(problem.what).",
       remedy: problem.remedy ?? "Where a path may meet nil, ask for the property with .optional.",
@@ -38,7 +38,7 @@ extension ObjectGraph {
 
   /// Iterates over the values at the ends of some paths, for each of a request's objects.
   func forEachRow(
-    of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ distinct: Bool = false,
+    of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedValue], _ distinct: Bool = false,
     _ body: ([StoredValue]) throws -> Void
   ) throws {
     guard distinct else { return try forEachRow(of: request, rules, paths, body) }
@@ -55,26 +55,27 @@ extension ObjectGraph {
   }
 
   private func forEachRow(
-    of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     if try isStored(request, rules, paths) { return try connection().fetchValues(request, of: paths, body) }
     try forEachPresentRow(of: request, rules, paths, body)
   }
 
   /// Whether no unsaved change affects the values at the ends of some paths, so that the store's answer is correct.
-  func isStored(_ request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath]) throws -> Bool {
+  func isStored(_ request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedValue]) throws -> Bool {
     // The values may belong to objects that the request itself does not depend on.
     var looked = request
-    looked.sort += paths.map { SortKey($0.path, kind: $0.kind) }
+    looked.sort += paths.map { SortKey($0.value, kind: $0.kind) }
     return try influence(on: looked, rules) == .none
   }
 
   /// Iterates over the values of the objects as they are in memory.
   func forEachPresentRow(
-    of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
+    let evaluators = try StoreError.evaluating { try paths.map { try OperandEvaluator($0.value) } }
     for object in try results(of: request, rules) {
-      let values = try evaluating { try paths.map { try QueriedObject(object, self).value(at: $0.path) } }
+      let values = try evaluating { try evaluators.map { try $0.value(of: QueriedObject(object, self)) } }
       try body(values)
     }
   }
@@ -90,7 +91,7 @@ private struct DistinctWindow {
   private var skipped: Int
   private var left: Int
 
-  init(_ request: StoreRequest, _ paths: [ProjectedPath]) {
+  init(_ request: StoreRequest, _ paths: [ProjectedValue]) {
     kinds = paths.map(\.kind)
     skipped = request.offset
     left = request.limit ?? .max
@@ -115,6 +116,11 @@ func normalized(_ values: [StoredValue], _ kinds: [ValueKind]) -> [StoredValue] 
 }
 
 extension Model {
+  /// A value in a message: the names of its path, or `a computed value of DiaryImage`.
+  func name(of value: Operand, from entity: Int) -> String {
+    value.path.map { name(of: $0.steps, from: entity) } ?? "a computed value of \(entities[entity].name)"
+  }
+
   /// The names of a path from an entity: `DiaryImage.diary.createdAt`.
   func name(of steps: [Int], from entity: Int) -> String {
     var (entity, names) = (entities[entity], [entities[entity].name])
@@ -129,16 +135,24 @@ extension Model {
 
 // MARK: - Value token
 
-/// A property with a value that can be fetched without its object: an attribute, a to-one relationship, which is
-/// fetched as the identifier of its object, or the number of members of a to-many relationship.
-public protocol ValueToken: Sendable {
+/// A value that can be fetched without its object: an attribute, a to-one relationship, which is fetched as the
+/// identifier of its object, the number of members of a to-many relationship, a computed value, or the period of a date.
+public protocol ValueToken<Fetched>: Sendable {
   /// The type of the fetched value.
-  associatedtype Value: AttributeValue
-  @_spi(Generated) var _projection: ProjectedPath { get }
+  associatedtype Fetched
+  @_spi(Generated) var _projection: ProjectedValue { get }
+  /// Reads the value from a column. If it is invalid, reports that to the row and returns a placeholder.
+  @_spi(Generated) func _read(_ row: RowReader, _ column: Int) -> Fetched
+}
+
+extension ValueToken where Fetched: AttributeValue {
+  @_spi(Generated) public func _read(_ row: RowReader, _ column: Int) -> Fetched { .read(row, column) }
 }
 
 extension AttributePath: ValueToken {
-  @_spi(Generated) public var _projection: ProjectedPath { ProjectedPath(path, kind: Value.valueKind) }
+  /// The type of the attribute.
+  public typealias Fetched = Value
+  @_spi(Generated) public var _projection: ProjectedValue { ProjectedValue(path, kind: Value.valueKind) }
 
   /// The attribute as an optional one, for a path through a to-one relationship that may be nil.
   ///
@@ -148,17 +162,24 @@ extension AttributePath: ValueToken {
   public var optional: AttributePath<Value?> { AttributePath<Value?>(path: path) }
 }
 
+/// A computed value. It is nil if it has no result.
+extension ComputedValue: ValueToken where Value: OrderedAttributeValue {
+  /// The type of the value, optional.
+  public typealias Fetched = Value.Unwrapped?
+  @_spi(Generated) public var _projection: ProjectedValue { ProjectedValue(_operand, kind: Value.valueKind) }
+}
+
 extension ToOnePath: ValueToken {
   /// The identifier of the object; nil if the relationship is nil.
-  public typealias Value = ObjectID<Columns.Object>?
-  @_spi(Generated) public var _projection: ProjectedPath { ProjectedPath(path, kind: .integer) }
+  public typealias Fetched = ObjectID<Columns.Object>?
+  @_spi(Generated) public var _projection: ProjectedValue { ProjectedValue(path, kind: .integer) }
 }
 
 // MARK: - Tuples
 
 /// Several properties of an object that are read into a tuple.
 public struct ValueTuple<Values> {
-  let paths: [ProjectedPath]
+  let paths: [ProjectedValue]
   let read: (ProjectedRow) -> Values
 }
 
@@ -170,38 +191,41 @@ public struct ValueTuple<Values> {
   /// Builds a tuple of two properties.
   public static func buildExpression<A: ValueToken, B: ValueToken>(
     _ tokens: (A, B)
-  ) -> ValueTuple<(A.Value, B.Value)> {
+  ) -> ValueTuple<(A.Fetched, B.Fetched)> {
     ValueTuple(paths: [tokens.0._projection, tokens.1._projection]) { row in
-      (.read(row, 0), .read(row, 1))
+      (tokens.0._read(row, 0), tokens.1._read(row, 1))
     }
   }
 
   /// Builds a tuple of three properties.
   public static func buildExpression<A: ValueToken, B: ValueToken, C: ValueToken>(
     _ tokens: (A, B, C)
-  ) -> ValueTuple<(A.Value, B.Value, C.Value)> {
+  ) -> ValueTuple<(A.Fetched, B.Fetched, C.Fetched)> {
     ValueTuple(paths: [tokens.0._projection, tokens.1._projection, tokens.2._projection]) { row in
-      (.read(row, 0), .read(row, 1), .read(row, 2))
+      (tokens.0._read(row, 0), tokens.1._read(row, 1), tokens.2._read(row, 2))
     }
   }
 
   /// Builds a tuple of four properties.
   public static func buildExpression<A: ValueToken, B: ValueToken, C: ValueToken, D: ValueToken>(
     _ tokens: (A, B, C, D)
-  ) -> ValueTuple<(A.Value, B.Value, C.Value, D.Value)> {
+  ) -> ValueTuple<(A.Fetched, B.Fetched, C.Fetched, D.Fetched)> {
     ValueTuple(paths: [tokens.0._projection, tokens.1._projection, tokens.2._projection, tokens.3._projection]) { row in
-      (.read(row, 0), .read(row, 1), .read(row, 2), .read(row, 3))
+      (tokens.0._read(row, 0), tokens.1._read(row, 1), tokens.2._read(row, 2), tokens.3._read(row, 3))
     }
   }
 
   /// Builds a tuple of five properties.
   public static func buildExpression<A: ValueToken, B: ValueToken, C: ValueToken, D: ValueToken, E: ValueToken>(
     _ tokens: (A, B, C, D, E)
-  ) -> ValueTuple<(A.Value, B.Value, C.Value, D.Value, E.Value)> {
+  ) -> ValueTuple<(A.Fetched, B.Fetched, C.Fetched, D.Fetched, E.Fetched)> {
     ValueTuple(paths: [
       tokens.0._projection, tokens.1._projection, tokens.2._projection, tokens.3._projection, tokens.4._projection,
     ]) { row in
-      (.read(row, 0), .read(row, 1), .read(row, 2), .read(row, 3), .read(row, 4))
+      (
+        tokens.0._read(row, 0), tokens.1._read(row, 1), tokens.2._read(row, 2), tokens.3._read(row, 3),
+        tokens.4._read(row, 4)
+      )
     }
   }
 
@@ -210,12 +234,15 @@ public struct ValueTuple<Values> {
     A: ValueToken, B: ValueToken, C: ValueToken, D: ValueToken, E: ValueToken, F: ValueToken
   >(
     _ tokens: (A, B, C, D, E, F)
-  ) -> ValueTuple<(A.Value, B.Value, C.Value, D.Value, E.Value, F.Value)> {
+  ) -> ValueTuple<(A.Fetched, B.Fetched, C.Fetched, D.Fetched, E.Fetched, F.Fetched)> {
     ValueTuple(paths: [
       tokens.0._projection, tokens.1._projection, tokens.2._projection, tokens.3._projection, tokens.4._projection,
       tokens.5._projection,
     ]) { row in
-      (.read(row, 0), .read(row, 1), .read(row, 2), .read(row, 3), .read(row, 4), .read(row, 5))
+      (
+        tokens.0._read(row, 0), tokens.1._read(row, 1), tokens.2._read(row, 2), tokens.3._read(row, 3),
+        tokens.4._read(row, 4), tokens.5._read(row, 5)
+      )
     }
   }
 

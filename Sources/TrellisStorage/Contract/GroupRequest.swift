@@ -11,7 +11,7 @@ public struct GroupRequest: Sendable {
   public var rows: StoreRequest
   /// The values that the rows of a group have in common: equal as in predicates, where null equals null. Without keys
   /// there is exactly one group, even of no rows.
-  public var keys: [ProjectedPath]
+  public var keys: [ProjectedValue]
   /// The aggregates of each group.
   public var aggregates: [GroupAggregate]
   /// The condition on a group's columns; nil for all groups. It consists of comparisons of columns with values and with
@@ -26,7 +26,7 @@ public struct GroupRequest: Sendable {
 
   /// Creates a request for groups of rows.
   public init(
-    _ rows: StoreRequest, keys: [ProjectedPath], aggregates: [GroupAggregate], condition: QueryPredicate? = nil,
+    _ rows: StoreRequest, keys: [ProjectedValue], aggregates: [GroupAggregate], condition: QueryPredicate? = nil,
     sort: [SortKey] = [], limit: Int? = nil, offset: Int = 0
   ) {
     self.rows = rows
@@ -42,11 +42,11 @@ public struct GroupRequest: Sendable {
   public static func path(toColumn column: Int) -> PropertyPath { PropertyPath(variable: 0).appending(column) }
 }
 
-/// An aggregate of the values at the end of a path, over the rows of a group.
+/// An aggregate of a value over the rows of a group.
 public struct GroupAggregate: Hashable, Sendable {
   /// A function of many values. All but ``rows`` ignore null, as which NaN counts.
   public enum Function: Hashable, Sendable, CaseIterable {
-    /// The number of rows, whatever the path.
+    /// The number of rows, whatever the value.
     case rows
     /// The number of values.
     case count
@@ -65,21 +65,21 @@ public struct GroupAggregate: Hashable, Sendable {
 
   /// The function.
   public var function: Function
-  /// The path from a row to the value.
-  public var path: ProjectedPath
+  /// The value of a row.
+  public var value: ProjectedValue
 
   /// Creates an aggregate.
-  public init(_ function: Function, _ path: ProjectedPath) {
+  public init(_ function: Function, _ value: ProjectedValue) {
     self.function = function
-    self.path = path
+    self.value = value
   }
 
   /// The kind of the results.
   public var kind: ValueKind {
     switch function {
     case .rows, .count, .distinctCount: .integer
-    case .minimum, .maximum, .sum: path.kind
-    case .average: path.kind == .integer ? .real : path.kind
+    case .minimum, .maximum, .sum: value.kind
+    case .average: value.kind == .integer ? .real : value.kind
     }
   }
 }

@@ -209,7 +209,7 @@ package final class LoggingConnection: StoreConnection {
   }
 
   package func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     try logged(.values, name(request.entity), request.constants) { rows in
       try connection.fetchValues(request, of: paths) {
@@ -466,7 +466,8 @@ public final class StatementTrace {
 extension StoreRequest {
   /// The values of a request: those of its predicate in order, those of its sort, then its limit and offset.
   var constants: [StoredValue] {
-    (predicate.map { PredicateNode.predicate($0).constants } ?? []) + sort.compactMap { $0.query.map { .text($0) } }
+    (predicate.map { PredicateNode.predicate($0).constants } ?? [])
+      + sort.flatMap { PredicateNode.operand($0.value).constants + ($0.query.map { [.text($0)] } ?? []) }
       + (limit.map { [.integer(Int64($0))] } ?? [])
       + (offset > 0 ? [.integer(Int64(offset))] : [])
   }

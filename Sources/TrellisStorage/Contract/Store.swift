@@ -70,7 +70,7 @@ public protocol StoreConnection: AnyObject {
   /// Reads some values of each row of a request, in its order. A path through nil is null. Each row is returned once,
   /// even if other rows have the same values.
   func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws
   /// Reads groups of rows, in the order of the request. A group's keys come first, then its aggregates.
   ///
@@ -325,19 +325,34 @@ public struct MemberRequest: Hashable, Sendable {
   }
 }
 
-// MARK: - Projected path
+// MARK: - Projected value
 
-/// A value that a fetch reads from each result instead of the whole row: an attribute, a to-one, or the object's key.
-public struct ProjectedPath: Hashable, Sendable {
-  /// The path, from a row of the request to a value.
-  public var path: PropertyPath
-  /// The kind of the values at the end of the path.
+/// A value that a fetch reads from each result instead of the whole row: an attribute, a to-one, the object's key, or a
+/// computed value. A path to a to-many stands for the number of its members.
+public struct ProjectedValue: Hashable, Sendable {
+  /// The value of a row.
+  public var value: Operand
+  /// The kind of the values.
   public var kind: ValueKind
 
-  /// Creates the projection of a path.
-  public init(_ path: PropertyPath, kind: ValueKind) {
-    self.path = path
+  /// Creates the projection of a value.
+  public init(_ value: Operand, kind: ValueKind) {
+    self.value = value
     self.kind = kind
+  }
+
+  /// Creates the projection of the value at the end of a path.
+  public init(_ path: PropertyPath, kind: ValueKind) { self.init(.path(path), kind: kind) }
+
+  /// The path to the value; nil for a computed value.
+  public var path: PropertyPath? { value.path }
+}
+
+extension StoreRequest {
+  /// The sort keys that decide the order: those up to the object's own key, if it is one of them.
+  package var decidingSort: ArraySlice<SortKey> {
+    guard let own = sort.firstIndex(where: \.isOwnKey) else { return sort[...] }
+    return sort[...own]
   }
 }
 

@@ -8,7 +8,7 @@ extension StoreConnection {
   /// Reads the values of all rows and groups them in memory.
   package func collectGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws {
     var groups = try GroupCollection(request)
-    try fetchValues(groups.rows, of: groups.paths) { groups.add($0) }
+    try fetchValues(groups.rows, of: groups.values) { groups.add($0) }
     for group in try groups.results() { try body(group) }
   }
 }
@@ -16,8 +16,8 @@ extension StoreConnection {
 extension GroupRequest {
   /// Whether a key or an aggregate depends on data that may lie in a file.
   package func mayReadFiles(_ model: Model) -> Bool {
-    let paths = keys + aggregates.filter { $0.function != .rows && $0.function != .count }.map(\.path)
-    return paths.contains { model.mayLieInFile($0.path, from: rows.entity) }
+    let values = keys + aggregates.filter { $0.function != .rows && $0.function != .count }.map(\.value)
+    return values.contains { $0.path.map { model.mayLieInFile($0, from: rows.entity) } == true }
   }
 }
 
@@ -59,8 +59,8 @@ package struct GroupCollection {
     return rows
   }
 
-  /// The paths to the values of a row: the keys, then those of the aggregates.
-  package var paths: [ProjectedPath] { request.keys + request.aggregates.map(\.path) }
+  /// The values of a row: the keys, then those of the aggregates.
+  package var values: [ProjectedValue] { request.keys + request.aggregates.map(\.value) }
 
   /// Adds the values of a row.
   package mutating func add(_ values: [StoredValue]) {
@@ -113,7 +113,7 @@ private struct CollectedGroup {
   }
 
   mutating func add(_ values: ArraySlice<StoredValue>, _ aggregates: [GroupAggregate]) {
-    for (place, value) in values.enumerated() { states[place].add(value, aggregates[place].path.kind) }
+    for (place, value) in values.enumerated() { states[place].add(value, aggregates[place].value.kind) }
   }
 
   func columns(_ aggregates: [GroupAggregate]) -> [StoredValue] {
@@ -150,8 +150,8 @@ private struct AggregateState {
     case .rows, .count: .integer(count)
     case .distinctCount: .integer(Int64(seen.count))
     case .minimum, .maximum: extreme
-    case .sum: sum?.total(aggregate.path.kind) ?? .null
-    case .average: sum?.mean(aggregate.path.kind) ?? .null
+    case .sum: sum?.total(aggregate.value.kind) ?? .null
+    case .average: sum?.mean(aggregate.value.kind) ?? .null
     }
   }
 }

@@ -300,7 +300,8 @@ struct IndexWalk {
   private static func columns(of sort: [SortKey], _ entity: Entity) -> [(column: Int, isDescending: Bool)]? {
     var columns: [(column: Int, isDescending: Bool)] = []
     for key in sort {
-      guard key.options.isEmpty, key.query == nil, key.path.variable == 0, let step = key.path.onlyStep,
+      guard key.options.isEmpty, key.query == nil, key.language == nil, let path = key.path, path.variable == 0,
+        let step = path.onlyStep,
         entity.properties.indices.contains(step), let column = entity.properties[step].column,
         // The index contains the keys of dangling references, which read as nil.
         entity.properties[step].relationship?.isLeftAlone != true,

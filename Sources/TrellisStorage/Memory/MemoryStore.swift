@@ -239,12 +239,13 @@ public final class MemoryConnection: StoreConnection {
   }
 
   public func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of values: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
+    let evaluators = try StoreError.evaluating { try values.map { try OperandEvaluator($0.value) } }
     let snapshot = try snapshot()
     try RowSelection(request, snapshot).forEach { row in
       let object = RowObject(row: row, snapshot: snapshot)
-      try body(try paths.map { try object.value(at: $0.path) })
+      try body(try evaluators.map { try $0.value(of: object) })
     }
   }
 

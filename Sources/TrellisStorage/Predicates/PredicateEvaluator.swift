@@ -183,18 +183,19 @@ public enum QueryClock {
 // MARK: - Operand evaluator
 
 /// An operand prepared for evaluation on many objects.
-package struct OperandEvaluator: Sendable {
-  private let operand: PreparedOperand
+public struct OperandEvaluator: Sendable {
+  let operand: PreparedOperand
 
   /// - Throws: ``EvaluationError`` if the operand uses a variable other than 0, or contains a parameter.
-  package init(_ operand: Operand) throws(EvaluationError) {
+  /// - Complexity: linear in the number of nodes and values.
+  public init(_ operand: Operand) throws(EvaluationError) {
     try QueryPredicate.comparison(Comparison(operand, .equal, operand, kind: .integer)).checkDepth()
     var preparation = PredicatePreparation()
     self.operand = try preparation.operand(operand)
   }
 
   /// - Throws: errors of the object's methods.
-  package func value<Object: QueryObject>(of object: Object) throws -> StoredValue {
+  public func value<Object: QueryObject>(of object: Object) throws -> StoredValue {
     try operand.value(in: EvaluationScope(object))
   }
 }
@@ -270,6 +271,8 @@ struct PredicatePreparation {
     switch computation {
     case .arithmetic(let sign, let left, let right): return .arithmetic(sign, try operand(left), try operand(right))
     case .function(let function, let inner): return .function(function, try operand(inner))
+    case .date(let function, let inner):
+      return .date(PreparedDateFunction(.of(try function.settled())), try operand(inner))
     case .aggregate(let function, let path, let variable, let inner, let kind):
       let members = try prepared(path, "An aggregate")
       bound.append(variable)
@@ -319,16 +322,18 @@ struct PredicatePreparation {
 public struct SortOrder: Sendable {
   @usableFromInline let keys: [SortKey]
   @usableFromInline let operands: [PreparedOperand]
+  /// The order of each sort key's language; nil for keys that sort by bytes or numbers.
+  private let languages: [LanguageOrder?]
   /// The search query of each sort key; nil for keys that sort by values.
   @usableFromInline let queries: [SearchQuery?]
 
-  /// - Throws: ``EvaluationError`` if a path starts at a variable other than 0.
+  /// - Throws: ``EvaluationError`` if a value starts at a variable other than 0, or is nested too deep.
   public init(_ keys: [SortKey]) throws(EvaluationError) {
-    guard keys.allSatisfy({ $0.path.variable == 0 }) else {
-      throw EvaluationError("A sort key starts at an object other than the one that is fetched.")
-    }
     self.keys = keys
-    operands = keys.map { key in PreparedPath(key.path).map { .property($0) } ?? .key(variable: 0) }
+    var operands: [PreparedOperand] = []
+    for key in keys { operands.append(try OperandEvaluator(key.value).operand) }
+    self.operands = operands
+    languages = keys.map { key in key.language.map { LanguageOrder($0) } }
     queries = keys.map { key in key.query.map { SearchQuery($0) } }
   }
 
@@ -368,14 +373,19 @@ public struct SortOrder: Sendable {
         values.append(Self.rank(value, query))
         continue
       }
-      values.append(key.kind == .text ? PreparedComparison.fold(value, key.options) : value)
+      values.append(key.kind == .text && key.language == nil ? PreparedComparison.fold(value, key.options) : value)
     }
     return values
   }
 
   @usableFromInline func compare(_ a: [StoredValue], _ aKey: Int64, _ b: [StoredValue], _ bKey: Int64) -> Int {
-    for (key, values) in zip(keys, zip(a, b)) {
-      let order = ValueOrder.compare(values.0, values.1, kind: key.kind)
+    for (place, (key, values)) in zip(keys, zip(a, b)).enumerated() {
+      let order =
+        if let language = languages[place], case (.text(let left), .text(let right)) = values {
+          language.compare(left, right)
+        } else {
+          ValueOrder.compare(values.0, values.1, kind: key.kind)
+        }
       if order != 0 { return key.isDescending ? -order : order }
     }
     let order = aKey < bKey ? -1 : aKey > bKey ? 1 : 0

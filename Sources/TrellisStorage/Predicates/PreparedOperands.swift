@@ -94,6 +94,7 @@ public import TrellisModel
   @usableFromInline enum Content: Sendable {
     case arithmetic(ArithmeticOperator, PreparedOperand, PreparedOperand)
     case function(ValueFunction, PreparedOperand)
+    case date(PreparedDateFunction, PreparedOperand)
     case aggregate(AggregateFunction, PreparedPath, variable: Int, PreparedOperand, ValueKind)
     case countWhere(PreparedPath, variable: Int, EvaluationNode)
     case member(MemberPlace, PreparedPath, variable: Int, PreparedOperand)
@@ -111,6 +112,7 @@ public import TrellisModel
       return ValueArithmetic.compute(sign, try left.value(in: scope), try right.value(in: scope))
     case .function(let function, let operand):
       return ValueArithmetic.apply(function, try operand.value(in: scope))
+    case .date(let function, let operand): return function.value(of: try operand.value(in: scope))
     case .aggregate(let function, let path, let variable, let operand, let kind):
       return ValueArithmetic.aggregate(function, try values(path, variable, operand, in: scope), kind: kind)
     case .countWhere(let path, let variable, let condition):
@@ -165,6 +167,15 @@ public import TrellisModel
     }
     return count
   }
+}
+
+/// A prepared ``DateFunction``.
+@usableFromInline struct PreparedDateFunction: Sendable {
+  private let lookup: DateLookup
+
+  init(_ lookup: DateLookup) { self.lookup = lookup }
+
+  @usableFromInline func value(of date: StoredValue) -> StoredValue { lookup.value(of: date) }
 }
 
 // MARK: - Prepared comparison

@@ -20,24 +20,24 @@ package struct GroupStatement {
     guard layout.tables.indices.contains(request.rows.entity) else { throw PredicateTranslator.unknown("entity") }
     var translator = PredicateTranslator(layout, entity: request.rows.entity)
     let condition = try translator.filter(request.rows)
-    let isWindow = request.rows.limit != nil || request.rows.offset > 0
-    var values = GroupedValues(isSelected: isWindow)
-    for path in request.keys + request.aggregates.map(\.path) {
-      values.add(path.path, try translator.property(path.path))
-    }
-    let order = isWindow ? try translator.order(by: request.rows.sort) : translator.noOrder(by: request.rows.sort)
+    let isWindow = request.rows.isSorted(for: .groups)
+    let order = isWindow ? try translator.order(by: request.rows.decidingSort) : ""
     let window = translator.window(limit: request.rows.limit != nil, offset: request.rows.offset > 0)
+    var values = GroupedValues(isSelected: isWindow)
+    for value in request.keys + request.aggregates.map(\.value) {
+      values.add(value.value, try translator.value(value.value))
+    }
     let source = values.source(translator.rootSource + condition + order + window)
 
     var columns: [TranslatedProperty] = []
     var grouping: [String] = []
     for key in request.keys {
-      let sql = values.sql(of: key.path)
+      let sql = values.sql(of: key.value)
       columns.append(TranslatedProperty(sql: sql, isOptional: true))
       grouping.append(sql + PredicateTranslator.collation(key.kind))
     }
     for aggregate in request.aggregates {
-      let sql = Self.sql(aggregate, values.sql(of: aggregate.path.path))
+      let sql = Self.sql(aggregate, values.sql(of: aggregate.value.value))
       columns.append(TranslatedProperty(sql: sql, isOptional: true))
     }
     var text = "SELECT \(columns.isEmpty ? "1" : columns.map(\.sql).joined(separator: ", ")) FROM \(source)"
@@ -51,7 +51,7 @@ package struct GroupStatement {
   }
 
   private static func sql(_ aggregate: GroupAggregate, _ value: String) -> String {
-    let kind = aggregate.path.kind
+    let kind = aggregate.value.kind
     let compared = value + PredicateTranslator.collation(kind)
     return switch aggregate.function {
     case .rows: "count(*)"
@@ -69,25 +69,25 @@ package struct GroupStatement {
 private struct GroupedValues {
   /// Whether an inner statement selects the values, so that each is computed once and a limit applies to the rows.
   private var isSelected: Bool
-  private var texts: [PropertyPath: String] = [:]
-  private var paths: [PropertyPath] = []
+  private var texts: [Operand: String] = [:]
+  private var operands: [Operand] = []
 
   init(isSelected: Bool) { self.isSelected = isSelected }
 
-  mutating func add(_ path: PropertyPath, _ property: TranslatedProperty) {
-    if property.isSubquery { isSelected = true }
-    if texts.updateValue(property.sql, forKey: path) == nil { paths.append(path) }
+  mutating func add(_ operand: Operand, _ value: TranslatedProperty) {
+    if value.isComputed { isSelected = true }
+    if texts.updateValue(value.sql, forKey: operand) == nil { operands.append(operand) }
   }
 
-  func sql(of path: PropertyPath) -> String {
-    guard isSelected, let place = paths.firstIndex(of: path) else { return texts[path] ?? "NULL" }
+  func sql(of operand: Operand) -> String {
+    guard isSelected, let place = operands.firstIndex(of: operand) else { return texts[operand] ?? "NULL" }
     return "v\(place)"
   }
 
   /// The FROM clause of the groups, for rows in SQL.
   func source(_ rows: String) -> String {
     guard isSelected else { return rows }
-    let selection = paths.enumerated().map { "\(texts[$1] ?? "NULL") AS v\($0)" }
+    let selection = operands.enumerated().map { "\(texts[$1] ?? "NULL") AS v\($0)" }
     return "(SELECT \(selection.isEmpty ? "1" : selection.joined(separator: ", ")) FROM \(rows))"
   }
 }
@@ -99,10 +99,8 @@ extension PredicateTranslator {
   fileprivate mutating func order(ofGroups keys: [SortKey]) throws(StoreError) -> String {
     var terms: [String] = []
     for key in keys {
-      let column = try property(key.path).sql
-      let isFolded = key.kind == .text && !key.options.isEmpty
-      let text = isFolded ? Self.folded(column, key.options) : column + Self.collation(key.kind)
-      terms.append(text + (key.isDescending ? " DESC" : ""))
+      let column = try value(key.value).sql
+      terms.append(Self.sorted(column, key) + (key.isDescending ? " DESC" : ""))
     }
     return " ORDER BY " + terms.joined(separator: ", ")
   }

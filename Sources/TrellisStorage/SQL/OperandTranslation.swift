@@ -28,6 +28,8 @@ struct TranslatedOperand {
 
 extension PredicateTranslator {
   static let decimalOrder = " COLLATE trellis_decimal"
+  /// The begin of the names of languages' collations.
+  static let languagePrefix = "trellis_language_"
 
   static func folded(_ sql: String, _ options: TextOptions) -> String { "trellis_fold(\(sql), \(options.rawValue))" }
 
@@ -139,6 +141,7 @@ extension PredicateTranslator {
       let content = try self.operand(operand).content
       if case .column(let column) = content, column.isExternal { return Self.externalLength(column.sql) }
       return "trellis_apply(\(ValueFunction.length.word), \(plain(content)))"
+    case .date(_, let operand): return "trellis_date(\(try plain(operand)), \(nextValue(.plain)))"
     case .function(let function, let operand): return "trellis_apply(\(function.word), \(try plain(operand)))"
     case .aggregate(let function, let path, let variable, let operand, let kind):
       return try aggregate(function, path, variable, operand, kind)
@@ -232,8 +235,8 @@ package struct TranslatedProperty {
   package let isOptional: Bool
   /// Whether the value is data that may lie in a file. If it does, the row contains a text.
   var isExternal = false
-  /// Whether a statement inside the statement computes the value.
-  var isSubquery = false
+  /// Whether a function or a statement inside the statement computes the value.
+  var isComputed = false
 }
 
 /// A row on a path.
@@ -247,6 +250,15 @@ private struct RowReference {
 }
 
 extension PredicateTranslator {
+  /// A value to sort by or to return.
+  mutating func value(_ operand: Operand) throws(StoreError) -> TranslatedProperty {
+    if case .path(let path) = operand { return try property(path) }
+    let sql = try plain(operand)
+    // A collation in an expression would change how the value is compared, unless a subquery lies between.
+    let isCollated = sql.contains(Self.decimalOrder)
+    return TranslatedProperty(sql: isCollated ? "(SELECT \(sql))" : sql, isOptional: true, isComputed: true)
+  }
+
   /// The value at a path's end: an attribute, a to-one's key, the number of a to-many's members or the object's own
   /// key.
   package mutating func property(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
@@ -270,7 +282,7 @@ extension PredicateTranslator {
       if relationship.isToMany {
         let members = try count(path)
         let sql = row.isOptional ? "CASE WHEN \(row.key) IS NOT NULL THEN \(members) END" : members
-        return TranslatedProperty(sql: sql, isOptional: row.isOptional, isSubquery: true)
+        return TranslatedProperty(sql: sql, isOptional: row.isOptional, isComputed: true)
       }
       return TranslatedProperty(sql: try key(of: relationship, row), isOptional: true)
     }

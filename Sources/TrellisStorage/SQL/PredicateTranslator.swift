@@ -124,6 +124,17 @@ package struct PredicateTranslator {
     .limit, "The predicate compares with a date further from 1970 than 292,000 years.",
     remedy: "Compare with a date that an attribute can keep.")
 
+  /// A date function with the calendar that it uses now.
+  ///
+  /// - Throws: ``StoreError`` if the calendar is not known.
+  package static func settled(_ function: DateFunction) throws(StoreError) -> DateFunction {
+    do {
+      return try function.settled()
+    } catch {
+      throw StoreError(.unsupported, error.description, remedy: "Use a calendar and a time zone that Foundation has.")
+    }
+  }
+
   package static func unknown(_ what: String) -> StoreError {
     StoreError(
       .internalError, "The request names a \(what) that the store does not have.",

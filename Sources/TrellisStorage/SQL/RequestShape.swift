@@ -23,7 +23,7 @@ package struct RequestShape {
   /// - Throws: ``StoreError`` if the predicate is nested too deeply, or if there are too many sort keys.
   /// - Complexity: linear in the number of predicate nodes and of values in lists, which are searched for nulls.
   package mutating func describe(
-    _ request: StoreRequest, for purpose: Purpose, projecting paths: [ProjectedPath] = []
+    _ request: StoreRequest, for purpose: Purpose, projecting projected: [ProjectedValue] = []
   ) throws(StoreError) {
     try request.checkSortKeys()
     words.removeAll(keepingCapacity: true)
@@ -33,13 +33,13 @@ package struct RequestShape {
       (request.includesSubentities ? 1 : 0) | (request.limit == nil ? 0 : 2) | (request.offset > 0 ? 4 : 0)
       | (request.predicate == nil ? 0 : 8)
     words.append(purpose.rawValue | flags << 8 | UInt64(truncatingIfNeeded: request.entity) << 16)
-    add(request.sort)
-    if purpose == .values {
-      words.append(UInt64(paths.count))
-      for projected in paths { add(projected.path) }
-    }
+    // In the order in which the statement is translated.
     if let predicate = request.predicate { try add(predicate, depth: 1) }
-    for key in request.sort { if let query = key.query { values.append(.single(.text(query))) } }
+    if purpose == .values {
+      words.append(UInt64(projected.count))
+      for value in projected { try add(value.value, 1) }
+    }
+    if request.isSorted(for: purpose) { try add(request.decidingSort) }
     if let limit = request.limit { values.append(.single(.integer(Int64(max(0, limit))))) }
     if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
   }
@@ -55,14 +55,14 @@ package struct RequestShape {
     words.append(22 | flags << 8 | UInt64(request.keys.count) << 16 | UInt64(request.aggregates.count) << 32)
     for key in request.keys {
       words.append(UInt64(key.kind.word))
-      add(key.path)
+      try add(key.value, 1)
     }
     for aggregate in request.aggregates {
-      words.append(aggregate.function.word | UInt64(aggregate.path.kind.word) << 8)
-      add(aggregate.path.path)
+      words.append(aggregate.function.word | UInt64(aggregate.value.kind.word) << 8)
+      try add(aggregate.value.value, 1)
     }
-    add(request.sort)
     if let condition = request.condition { try add(condition, depth: 1) }
+    try add(request.sort[...])
     if let limit = request.limit { values.append(.single(.integer(Int64(max(0, limit))))) }
     if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
   }
@@ -79,13 +79,19 @@ package struct RequestShape {
   }
 
   /// Encodes a sort order. The query of a key is a value, so only whether there is one is part of the shape.
-  private mutating func add(_ keys: [SortKey]) {
+  private mutating func add(_ keys: ArraySlice<SortKey>) throws(StoreError) {
     // An iteration would copy each key.
     for number in keys.indices {
       words.append(
         1 | (keys[number].isDescending ? 2 : 0) | UInt64(keys[number].kind.word) << 8
-          | UInt64(keys[number].options.rawValue) << 16 | (keys[number].query == nil ? 0 : 4))
-      add(keys[number].path)
+          | UInt64(keys[number].options.rawValue) << 16 | (keys[number].query == nil ? 0 : 4)
+          | (keys[number].language == nil ? 0 : 8))
+      if let language = keys[number].language {
+        words.append(UInt64(language.utf8.count))
+        words.append(contentsOf: language.utf8.lazy.map { UInt64($0) })
+      }
+      try add(keys[number].value, 1)
+      if let query = keys[number].query { values.append(.single(.text(query))) }
     }
     words.append(0)
   }
@@ -155,6 +161,10 @@ package struct RequestShape {
     case .function(let function, let operand):
       words.append(14 | function.word << 8)
       try add(operand, depth)
+    case .date(let function, let operand):
+      words.append(23)
+      try add(operand, depth)
+      values.append(.single(.text(try PredicateTranslator.settled(function).code)))
     case .aggregate(let function, let path, let variable, let operand, let kind):
       let head = 15 | function.word << 8 | UInt64(kind.word) << 16
       words.append(head | UInt64(UInt32(truncatingIfNeeded: variable)) << 32)
@@ -187,6 +197,18 @@ package struct RequestShape {
       words.append(UInt64(truncatingIfNeeded: step))
     } else if count > 1 {
       for step in path.steps { words.append(UInt64(truncatingIfNeeded: step)) }
+    }
+  }
+}
+
+extension StoreRequest {
+  /// Whether the statement for a purpose has an ORDER BY. A count has none, and groups and changes of rows only if a limit
+  /// applies to the rows.
+  func isSorted(for purpose: RequestShape.Purpose) -> Bool {
+    switch purpose {
+    case .rows, .keys, .values: true
+    case .count: false
+    case .update, .delete, .groups: limit != nil || offset > 0
     }
   }
 }

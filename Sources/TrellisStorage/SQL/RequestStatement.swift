@@ -8,7 +8,7 @@ package struct RequestStatement {
   /// - Throws: ``StoreError`` if the request names something that the model does not have, or is nested too deeply.
   /// - Complexity: linear in the number of predicate nodes.
   package init(
-    _ request: StoreRequest, for purpose: RequestShape.Purpose, projecting paths: [ProjectedPath] = [],
+    _ request: StoreRequest, for purpose: RequestShape.Purpose, projecting values: [ProjectedValue] = [],
     in layout: TableLayout
   ) throws(StoreError) {
     guard layout.tables.indices.contains(request.entity) else { throw PredicateTranslator.unknown("entity") }
@@ -17,8 +17,8 @@ package struct RequestStatement {
     let root = translator.rootAlias
     let condition = try translator.filter(request)
     var projected: [String] = []
-    for path in paths { projected.append(try translator.property(path.path).sql) }
-    let order = purpose == .count ? translator.noOrder(by: request.sort) : try translator.order(by: request.sort)
+    for value in values { projected.append(try translator.value(value.value).sql) }
+    let order = request.isSorted(for: purpose) ? try translator.order(by: request.decidingSort) : ""
     let window = translator.window(limit: request.limit != nil, offset: request.offset > 0)
     let rest = translator.rootSource + condition + order + window
     switch purpose {
@@ -37,28 +37,24 @@ package struct RequestStatement {
 
 extension PredicateTranslator {
   /// The ORDER BY of a request: the sort keys, then the object's key in the direction of the last sort key.
-  mutating func order(by keys: [SortKey]) throws(StoreError) -> String {
+  mutating func order(by keys: ArraySlice<SortKey>) throws(StoreError) -> String {
     var terms: [String] = []
-    for (place, key) in keys.enumerated() {
-      let column = try property(key.path)
-      var text = column.sql
+    for key in keys {
+      var text = try value(key.value).sql
       if key.query != nil { text = "trellis_search_rank(\(text), \(nextValue(.plain)))" }
-      if key.kind == .text && !key.options.isEmpty { text = Self.folded(text, key.options) }
-      if key.kind == .decimal { text += Self.decimalOrder }
+      text = Self.sorted(text, key)
       terms.append(text + (key.isDescending ? " DESC" : ""))
-      // Keys are unique, so later sort keys make no difference.
-      if key.path.count == 0 {
-        return " ORDER BY " + terms.separated(by: ", ") + noOrder(by: keys.dropFirst(place + 1))
-      }
     }
-    terms.append("\(rootAlias).\(SQLName.id)" + (keys.last?.isDescending == true ? " DESC" : ""))
+    if keys.last?.isOwnKey != true {
+      terms.append("\(rootAlias).\(SQLName.id)" + (keys.last?.isDescending == true ? " DESC" : ""))
+    }
     return " ORDER BY " + terms.separated(by: ", ")
   }
 
-  /// Skips the values of sort keys that make no difference.
-  mutating func noOrder(by keys: some Sequence<SortKey>) -> String {
-    for key in keys where key.query != nil { _ = skipValue() }
-    return ""
+  /// A value as it is compared by a sort key.
+  static func sorted(_ sql: String, _ key: SortKey) -> String {
+    if let language = key.language { return "\(sql) COLLATE \(SQLName.quoted(languagePrefix + language))" }
+    return key.kind == .text && !key.options.isEmpty ? folded(sql, key.options) : sql + collation(key.kind)
   }
 
   /// LIMIT and OFFSET. Their values come after the predicate's values.
@@ -163,9 +159,9 @@ extension PredicateTranslator {
     let condition = try filter(request)
     let isWindow = request.limit != nil || request.offset > 0
     guard isWindow || rootSource != "\(scopes[0].table.name) AS \(rootAlias)" else {
-      return condition + noOrder(by: request.sort)
+      return condition
     }
-    let order = isWindow ? try order(by: request.sort) : noOrder(by: request.sort)
+    let order = isWindow ? try order(by: request.decidingSort) : ""
     let window = window(limit: request.limit != nil, offset: request.offset > 0)
     let key = "\(rootAlias).\(SQLName.id)"
     return " WHERE \(key) IN (SELECT \(key) FROM \(rootSource)\(condition)\(order)\(window))"
@@ -281,7 +277,9 @@ package struct IndexAdvice {
   private func names(of sort: [SortKey]) -> [String] {
     var names: [String] = []
     for key in sort {
-      guard key.options.isEmpty, key.query == nil, key.kind != .decimal, let name = name(of: key.path) else {
+      guard key.options.isEmpty, key.query == nil, key.language == nil, key.kind != .decimal,
+        let name = name(of: key.path)
+      else {
         return []
       }
       names.append(key.isDescending ? "-\(name)" : name)

@@ -321,7 +321,7 @@ package final class LeasingConnection: StoreConnection {
   }
 
   package func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     try leased { try $0.fetchValues(request, of: paths, body) }
   }

@@ -49,6 +49,7 @@ final class Database {
     try check(trellis_sqlite_extend(handle), doing: "add functions")
     try check(TextFunctions.add(to: handle), doing: "add functions")
     try check(ValueFunctions.add(to: handle), doing: "add functions")
+    try check(LanguageCollation.add(to: handle), doing: "add collations")
     try check(SearchFunctions.add(to: handle), doing: "add functions")
   }
 

@@ -53,7 +53,7 @@ package final class PastConnection: StoreConnection {
   }
 
   package func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     try reading { try $0.fetchValues(request, of: paths, body) }
   }

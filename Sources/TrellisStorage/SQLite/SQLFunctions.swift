@@ -106,11 +106,13 @@ enum ValueFunctions {
   /// Adds to a connection:
   /// - `trellis_compute(operator, a, b)` and `trellis_apply(function, a)`. Their first argument is the operator's or
   ///   function's number;
+  /// - `trellis_date(a, function)`, with a date function as text;
   /// - the aggregates of predicates, `trellis_sum_…(value)` and `trellis_average_…(value)`, and those of groups,
   ///   `trellis_total_…(value)` and `trellis_mean_…(value)`, for each kind of number.
   static func add(to handle: OpaquePointer) -> Int32 {
     var code = SQLFunction.add("trellis_compute", 3, to: handle, compute)
     if code == TRELLIS_SQLITE_OK { code = SQLFunction.add("trellis_apply", 2, to: handle, apply) }
+    if code == TRELLIS_SQLITE_OK { code = SQLFunction.add("trellis_date", 2, to: handle, date) }
     for (name, step, final) in aggregates where code == TRELLIS_SQLITE_OK {
       code = SQLFunction.add("trellis_\(name)", 1, to: handle, step: step, final: final)
     }
@@ -145,6 +147,14 @@ enum ValueFunctions {
       let function = ValueFunction(word: trellis_sqlite3_value_int64(function))
     else { return }
     SQLFunction.answer(context, ValueArithmetic.apply(function, SQLFunction.value(value)))
+  }
+
+  private static let date: SQLFunction.Body = { context, count, values in
+    guard let context, let values, count == 2, let value = values[0], let function = values[1],
+      let lookup = KeptArgument.second(
+        of: context, { SQLFunction.text(function).flatMap { DateFunction(code: $0) }.map { DateLookup.of($0) } })
+    else { return }
+    SQLFunction.answer(context, lookup.value(of: SQLFunction.value(value)))
   }
 
   // MARK: Aggregates
@@ -210,6 +220,41 @@ private enum GroupMemory {
     memory.storeBytes(of: 0, as: UInt64.self)
     SQLFunction.answer(context, result(sum.move()))
   }
+}
+
+// MARK: - Language collations
+
+/// The collations of languages, which a connection gets when a statement first names one.
+enum LanguageCollation {
+  static func add(to handle: OpaquePointer) -> Int32 {
+    trellis_sqlite3_collation_needed(handle, nil) { _, handle, _, text in
+      guard let handle, let text else { return }
+      let name = String(cString: text)
+      let prefix = PredicateTranslator.languagePrefix
+      guard name.hasPrefix(prefix) else { return }
+      let order = LanguageOrder(String(name.dropFirst(prefix.count)))
+      // If the collation cannot be added, the statement that needs it fails. SQLite then releases nothing.
+      let data = Unmanaged.passRetained(order).toOpaque()
+      let code = trellis_sqlite3_create_collation_v2(
+        handle, name, TRELLIS_SQLITE_UTF8, data, LanguageCollation.compare
+      ) { pointer in
+        if let pointer { Unmanaged<LanguageOrder>.fromOpaque(pointer).release() }
+      }
+      if code != TRELLIS_SQLITE_OK { Unmanaged<LanguageOrder>.fromOpaque(data).release() }
+    }
+  }
+
+  private static let compare:
+    @convention(c) (
+      UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
+    ) -> Int32 = { data, leftCount, left, rightCount, right in
+      guard let data else { return 0 }
+      // Sound because the connection keeps the object until it drops the collation.
+      let order = Unmanaged<LanguageOrder>.fromOpaque(data).takeUnretainedValue()
+      let left = String(decoding: UnsafeRawBufferPointer(start: left, count: Int(leftCount)), as: UTF8.self)
+      let right = String(decoding: UnsafeRawBufferPointer(start: right, count: Int(rightCount)), as: UTF8.self)
+      return Int32(order.compare(left, right))
+    }
 }
 
 // MARK: - Text functions

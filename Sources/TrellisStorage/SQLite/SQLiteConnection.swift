@@ -44,7 +44,7 @@ package final class SQLiteConnection: StoreConnection {
 
   /// The statement of a request, prepared if its shape is new.
   func statement(
-    _ request: StoreRequest, _ purpose: RequestShape.Purpose, projecting paths: [ProjectedPath] = []
+    _ request: StoreRequest, _ purpose: RequestShape.Purpose, projecting paths: [ProjectedValue] = []
   ) throws(StoreError) -> Statement {
     try shape.describe(request, for: purpose, projecting: paths)
     if let known = database.cache.statement(shape.words) { return known }
@@ -343,7 +343,7 @@ extension [Int64] {
 extension SQLiteConnection {
   /// - Throws: ``StoreError``, or the error that `body` throws.
   package func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     try readValues(statement(request, .values, projecting: paths), paths.map(\.kind), body)
   }

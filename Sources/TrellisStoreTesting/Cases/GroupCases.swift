@@ -220,7 +220,8 @@ enum GroupCases {
 extension Bench {
   /// The groups of an entity's rows.
   func groups(
-    _ entity: String, by keys: [ProjectedPath], _ aggregates: [GroupAggregate], having condition: QueryPredicate? = nil,
+    _ entity: String, by keys: [ProjectedValue], _ aggregates: [GroupAggregate],
+    having condition: QueryPredicate? = nil,
     sort: [SortKey] = [], limit: Int? = nil, offset: Int = 0
   ) throws -> [[StoredValue]] {
     try groups(
@@ -230,7 +231,7 @@ extension Bench {
   }
 
   func groups(
-    _ rows: StoreRequest, by keys: [ProjectedPath], _ aggregates: [GroupAggregate]
+    _ rows: StoreRequest, by keys: [ProjectedValue], _ aggregates: [GroupAggregate]
   ) throws -> [[StoredValue]] {
     try groups(GroupRequest(rows, keys: keys, aggregates: aggregates))
   }

@@ -67,7 +67,7 @@ enum ReferenceCases {
       let sorted = try bench.request("Shelf", sort: sort)
       bench.expect(try bench.keys(sorted), is: [1, 2, 0].map { shelves[$0].storedKey })
       bench.expect(
-        try bench.values(sorted, [ProjectedPath(keeper, kind: .integer)]), is: [[.null], [.null], [stays]])
+        try bench.values(sorted, [ProjectedValue(keeper, kind: .integer)]), is: [[.null], [.null], [stays]])
       let update = BatchUpdate(
         request: try bench.request("Shelf", bench.compare("Shelf", "keeper", .equal, .null, .integer)),
         assignments: [

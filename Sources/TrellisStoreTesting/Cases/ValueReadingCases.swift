@@ -34,12 +34,12 @@ enum ValueReadingCases {
 }
 
 extension Bench {
-  func projected(_ entity: String, _ names: String, _ kind: ValueKind) throws -> ProjectedPath {
-    ProjectedPath(try path(entity, names), kind: kind)
+  func projected(_ entity: String, _ names: String, _ kind: ValueKind) throws -> ProjectedValue {
+    ProjectedValue(try path(entity, names), kind: kind)
   }
 
   /// The values that a request returns.
-  func values(_ request: StoreRequest, _ paths: [ProjectedPath]) throws -> [[StoredValue]] {
+  func values(_ request: StoreRequest, _ paths: [ProjectedValue]) throws -> [[StoredValue]] {
     var found: [[StoredValue]] = []
     try connection.fetchValues(request, of: paths) { found.append($0.map(\.loaded)) }
     return found

@@ -115,17 +115,19 @@ struct DifferentialRun {
     let results = Array(try SortOrder(sort).sorted(matching).dropFirst(offset).prefix(limit ?? .max))
     let expected = results.map(\.queryKey)
     let ends = predicates.sort(entity)
-    let paths = ends.map { ProjectedPath($0.path, kind: $0.kind) }
+    let projected = ends.map { ProjectedValue($0.value, kind: $0.kind) }
     do {
       let found = try bench.keys(request)
       if found != expected { bench.fail("\(found) instead of \(expected) for \(request), seed \(seed)", line: #line) }
-      let expected = try results.map { object in try paths.map { try object.value(at: $0.path) } }
-      let values = try bench.values(request, paths)
+      let evaluators = try projected.map { try OperandEvaluator($0.value) }
+      let expected = try results.map { object in try evaluators.map { try $0.value(of: object) } }
+      let values = try bench.values(request, projected)
       if values != expected {
-        bench.fail("\(values) instead of \(expected) of \(paths) for \(request), seed \(seed)", line: #line)
+        bench.fail("\(values) instead of \(expected) of \(projected) for \(request), seed \(seed)", line: #line)
       }
       // The kind of a relevance is not that of the text.
-      try compareGroups(request, results, ends.filter { $0.query == nil }.map { ProjectedPath($0.path, kind: $0.kind) })
+      try compareGroups(
+        request, results, ends.filter { $0.query == nil }.map { ProjectedValue($0.value, kind: $0.kind) })
     } catch {
       bench.fail("\(error) for \(request), seed \(seed)", line: #line)
     }
@@ -133,11 +135,12 @@ struct DifferentialRun {
 
   /// Compares random groups of the results of a request.
   private mutating func compareGroups(
-    _ rows: StoreRequest, _ results: [ReferenceObject], _ paths: [ProjectedPath]
+    _ rows: StoreRequest, _ results: [ReferenceObject], _ values: [ProjectedValue]
   ) throws {
-    let request = RandomGroups.request(rows, paths, &random)
+    let request = RandomGroups.request(rows, values, &random)
     var groups = try GroupCollection(request)
-    for object in results { groups.add(try groups.paths.map { try object.value(at: $0.path) }) }
+    let evaluators = try groups.values.map { try OperandEvaluator($0.value) }
+    for object in results { groups.add(try evaluators.map { try $0.value(of: object) }) }
     let expected = try groups.results()
     let found = try bench.groups(request)
     let kinds = request.keys.map(\.kind) + request.aggregates.map(\.kind)

@@ -3,17 +3,17 @@ import TrellisStorage
 
 /// Creates random requests for groups that fit the model.
 struct RandomGroups {
-  /// The request for random groups of rows, by some of the values at these paths.
+  /// The request for random groups of rows, by some of these values.
   static func request(
-    _ rows: StoreRequest, _ paths: [ProjectedPath], _ random: inout RandomNumbers
+    _ rows: StoreRequest, _ given: [ProjectedValue], _ random: inout RandomNumbers
   ) -> GroupRequest {
-    let values = paths + [ProjectedPath(PropertyPath(variable: 0), kind: .integer)]
+    let values = given + [ProjectedValue(PropertyPath(variable: 0), kind: .integer)]
     let keys = (0..<random.below(4)).map { _ in random.pick(values) }
     let aggregates = (0..<(1 + random.below(4))).map { _ in
-      let path = random.pick(values)
-      let isNumber = path.kind != .text && path.kind != .blob
+      let value = random.pick(values)
+      let isNumber = value.kind != .text && value.kind != .blob
       let functions = GroupAggregate.Function.allCases.filter { isNumber || ($0 != .sum && $0 != .average) }
-      return GroupAggregate(random.pick(functions), path)
+      return GroupAggregate(random.pick(functions), value)
     }
     let kinds = keys.map(\.kind) + aggregates.map(\.kind)
     var request = GroupRequest(rows, keys: keys, aggregates: aggregates)

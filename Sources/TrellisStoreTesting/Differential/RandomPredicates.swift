@@ -91,6 +91,7 @@ struct RandomPredicates {
   /// An operand of a kind.
   private mutating func computed(_ depth: Int, _ kind: ValueKind) -> Operand {
     guard depth > 0 else { return simple(kind) }
+    if kind == .integer, random.isOne(in: 6), let date = dateFunction() { return date }
     switch (random.below(12), kind) {
     case (0, .text): return .computed(.function(random.pick([.lowercase, .uppercase]), computed(depth - 1, .text)))
     case (0, .integer):
@@ -152,6 +153,17 @@ struct RandomPredicates {
       if let relationship = property.relationship { entity = model.entities[relationship.destination] }
     }
     return attribute
+  }
+
+  /// The period or a part of a date attribute.
+  private mutating func dateFunction() -> Operand? {
+    let (path, entity) = walk()
+    let dates = entity.properties.compactMap(\.attribute).filter { $0.type == .date && $0.column != nil }
+    guard !dates.isEmpty else { return nil }
+    let date = Operand.path(path.appending(random.pick(dates).index))
+    let result: DateFunction.Result =
+      random.isOne(in: 2) ? .start(random.pick(PeriodUnit.allCases)) : .part(random.pick(DatePart.allCases))
+    return .computed(.date(DateFunction(result, in: RandomValues.calendar(&random)), date))
   }
 
   /// An aggregate of a list of operands.
@@ -256,17 +268,25 @@ struct RandomPredicates {
     return (path, entity)
   }
 
-  /// Up to three sort keys of the object itself.
+  /// Up to three sort keys: values of the object itself, and computed ones.
   mutating func sort(_ entity: Entity) -> [SortKey] {
     scope = [(0, entity)]
     return (0..<random.below(4)).compactMap { _ in
+      if random.isOne(in: 4) {
+        let (value, kind) = computed(2)
+        let options = RandomValues.options(kind, &random)
+        return SortKey(value, descending: random.isOne(in: 2), kind: kind, options: options)
+      }
       let (path, kind, _, isExternal) = end()
       // External data has no order.
       if isExternal { return nil }
       if kind == .text && random.isOne(in: 4), case .text(let query) = RandomValues.value(.text, random: &random) {
         return SortKey(path, descending: random.isOne(in: 2), rankFor: query)
       }
-      return SortKey(path, descending: random.isOne(in: 2), kind: kind, options: RandomValues.options(kind, &random))
+      let language = kind == .text && random.isOne(in: 3) ? random.pick(["ko", "de", "sv", "tr", "cs"]) : nil
+      return SortKey(
+        path, descending: random.isOne(in: 2), kind: kind, options: RandomValues.options(kind, &random),
+        language: language)
     }
   }
 }

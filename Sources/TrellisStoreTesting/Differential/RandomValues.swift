@@ -14,6 +14,23 @@ struct RandomValues {
     -1.5, -0.0, 0, 0.1, 1, 2.5, .infinity, 1e16, -1e16, 1e-9, 3, 1e308, -1e308, .leastNonzeroMagnitude,
   ]
 
+  /// Moments at which a period begins somewhere, and those around them.
+  private static let moments: [Int64] = [
+    1_325_152_800_000_000, 1_325_152_799_999_999, 1_541_300_400_000_000, 1_554_562_800_000_000, 951_782_400_000_000,
+    -1_000_000_000_000_000, 1_764_547_200_000_000, 1_767_225_600_000_000, 1_767_225_599_999_999,
+    -62_135_596_800_000_000,
+  ]
+
+  /// A calendar, or nil for the current one.
+  static func calendar(_ random: inout RandomNumbers) -> QueryCalendar? {
+    if random.isOne(in: 6) { return nil }
+    let zone = random.pick(["UTC", "Asia/Seoul", "Pacific/Apia", "Australia/Lord_Howe", "America/Sao_Paulo"])
+    let name = random.pick(["gregorian", "iso8601", "hebrew", "japanese", "persian"])
+    if random.isOne(in: 2) { return QueryCalendar(named: name, timeZone: zone) }
+    return QueryCalendar(
+      named: name, timeZone: zone, firstWeekday: 1 + random.below(7), minimumDaysInFirstWeek: 1 + random.below(7))
+  }
+
   static func value(_ attribute: Attribute, _ random: inout RandomNumbers) -> StoredValue {
     if attribute.isOptional && random.isOne(in: 4) { return .null }
     // A store may rely on values having their attribute's type, and store them in the best form for it.
@@ -21,6 +38,7 @@ struct RandomValues {
     case .bool: return .integer(Int64(random.below(2)))
     case .uuid: return .blob([UInt8](repeating: UInt8(random.below(3)), count: 16))
     case .array: return .text(random.pick(lists))
+    case .date: return .integer(random.isOne(in: 3) ? Int64(random.below(6)) - 1 : random.pick(moments))
     default: return value(attribute.valueKind, random: &random)
     }
   }

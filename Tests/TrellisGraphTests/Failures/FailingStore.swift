@@ -59,7 +59,7 @@ final class FailingConnection: StoreConnection {
   }
 
   func fetchValues(
-    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+    _ request: StoreRequest, of paths: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
     try failure.passCall()
     try connection.fetchValues(request, of: paths, body)

@@ -199,6 +199,7 @@ extension FormatChecker {
     let plain = String(name.lowercased().reversed().drop { $0 == ":" }.reversed())
     if plain == "now" && arguments.isEmpty { return .typed(.now, .date) }
     if let function = Self.functions[plain] { return try apply(function, try only(arguments, start)) }
+    if let result = FormatDateFunctions.results[plain] { return try date(result, arguments, start) }
     if let sign = Self.signs[plain] {
       guard arguments.count == 2 else { throw wrongCount(2, start) }
       return try arithmetic(sign, arguments[0], arguments[1])
@@ -223,11 +224,11 @@ extension FormatChecker {
     let known =
       Self.functions.keys.sorted() + Self.signs.keys.sorted() + Self.collections + [
         "now", "cast", "subquery", "ternary",
-      ]
+      ] + FormatDateFunctions.names
     let closest = NearestName.closest(to: plain, among: known)
     let hint =
       closest.map { "; did you mean '\($0)'?" }
-      ?? "; there are now, lowercase, uppercase, length, abs, ceiling, floor, round, trunc, sqrt, ln, log, exp, modulus:by:, count, sum, average, min, max, CAST, TERNARY and SUBQUERY."
+      ?? "; there are now, lowercase, uppercase, length, abs, ceiling, floor, round, trunc, sqrt, ln, log, exp, modulus:by:, count, sum, average, min, max, day, week, month, quarter, year, weekday, CAST, TERNARY and SUBQUERY."
     return error(
       .unknownFunction, "The function '\(name.prefix(60))' is not known\(hint)", at: start, suggestion: closest)
   }

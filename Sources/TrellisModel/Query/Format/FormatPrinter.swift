@@ -135,6 +135,10 @@ struct FormatPrinter {
     switch computation {
     case .arithmetic(let sign, let left, let right): print(left, sign, right)
     case .function(let function, let operand): print(function, operand)
+    case .date(let function, let operand):
+      text += FormatDateFunctions.name(function) + "("
+      print(operand, as: .date)
+      text += FormatDateFunctions.calendar(function) + ")"
     case .aggregate(let function, let path, let variable, let operand, let kind):
       text += Self.name(function)
       text += "("
@@ -298,6 +302,7 @@ extension FormatPrinter {
     case .computed(.aggregate(let function, let path, let variable, let operand, let kind)):
       function == .average && kind == .integer ? .real : type(operand, of: variable, path) ?? FormatType(kind)
     case .computed(.function(let function, let operand)): type(function, operand)
+    case .computed(.date(let function, _)): FormatDateFunctions.type(function)
     case .computed(.member(_, let path, let variable, let operand)): type(operand, of: variable, path)
     case .computed(.conditional(_, let first, let second)): type(ofEither: [first, second])
     case .computed(.list(let function, let operands, let kind)):

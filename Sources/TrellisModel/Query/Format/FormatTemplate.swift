@@ -60,6 +60,7 @@ struct FormatTemplate: Sendable {
     case .arithmetic(let sign, let left, let right):
       return .computed(.arithmetic(sign, try filled(left, arguments, model), try filled(right, arguments, model)))
     case .function(let function, let inner): return .computed(.function(function, try filled(inner, arguments, model)))
+    case .date(let function, let inner): return .computed(.date(function, try filled(inner, arguments, model)))
     case .aggregate(let function, let path, let variable, let inner, let kind):
       return .computed(.aggregate(function, path, variable: variable, try filled(inner, arguments, model), kind))
     case .countWhere(let path, let variable, let condition):

@@ -127,25 +127,44 @@ public struct TextOptions: OptionSet, Hashable, Sendable {
 
 /// One key of a sort. nil sorts first in ascending order.
 public struct SortKey: Hashable, Sendable {
-  /// The path to the values.
-  public var path: PropertyPath
+  /// The value to sort by. A path to a to-many stands for the number of its members.
+  public var value: Operand
   /// Whether the order is descending.
   public var isDescending: Bool
   /// The kind of the values.
   public var kind: ValueKind
   /// The options for texts.
   public var options: TextOptions
+  /// The identifier of a locale. If present, texts sort in the order of its language, with numbers by their size, and the
+  /// options have no effect. Texts that are equal in the language sort by their bytes.
+  public var language: String?
   /// A search query. If present, objects sort by the relevance of the text, see ``SearchQuery/rank(of:)``, and the kind
   /// is ``ValueKind/real``.
   public var query: String?
 
   /// Creates a sort key.
-  public init(_ path: PropertyPath, descending: Bool = false, kind: ValueKind, options: TextOptions = []) {
-    self.path = path
+  public init(
+    _ value: Operand, descending: Bool = false, kind: ValueKind, options: TextOptions = [], language: String? = nil
+  ) {
+    self.value = value
     isDescending = descending
     self.kind = kind
     self.options = options
+    self.language = language
   }
+
+  /// Creates a key that sorts by the value at the end of a path.
+  public init(
+    _ path: PropertyPath, descending: Bool = false, kind: ValueKind, options: TextOptions = [], language: String? = nil
+  ) {
+    self.init(.path(path), descending: descending, kind: kind, options: options, language: language)
+  }
+
+  /// The path to the value; nil for a computed value.
+  public var path: PropertyPath? { value.path }
+
+  /// Whether the value is the object's own key. Keys are unique, so later sort keys make no difference.
+  package var isOwnKey: Bool { query == nil && path.map { $0.variable == 0 && $0.count == 0 } == true }
 
   /// Creates a key that sorts by the relevance of the text at the end of the path.
   public init(_ path: PropertyPath, descending: Bool = true, rankFor query: String) {
@@ -183,6 +202,8 @@ public indirect enum Computation: Hashable, Sendable {
   case arithmetic(ArithmeticOperator, Operand, Operand)
   /// A function of one value.
   case function(ValueFunction, Operand)
+  /// A function of a date.
+  case date(DateFunction, Operand)
   /// An aggregate of an operand's values over the members of the to-many at the end of the path. In the operand, the
   /// variable stands for the member. Nil values are ignored.
   case aggregate(AggregateFunction, PropertyPath, variable: Int, Operand, ValueKind)
@@ -269,6 +290,11 @@ public enum AggregateFunction: Hashable, Sendable, CaseIterable {
   case average
   /// Nil without values.
   case minimum, maximum
+}
+
+extension Operand {
+  /// The path of a property or of an object's key; nil for any other operand.
+  public var path: PropertyPath? { if case .path(let path) = self { path } else { nil } }
 }
 
 // MARK: - Property path
@@ -359,7 +385,8 @@ extension Computation {
     case .arithmetic(_, let left, let right):
       try body(.operand(left))
       try body(.operand(right))
-    case .function(_, let inner), .aggregate(_, _, variable: _, let inner, _), .member(_, _, variable: _, let inner):
+    case .function(_, let inner), .date(_, let inner), .aggregate(_, _, variable: _, let inner, _),
+      .member(_, _, variable: _, let inner):
       try body(.operand(inner))
     case .countWhere(_, variable: _, let condition): try body(.predicate(condition))
     case .conditional(let condition, let first, let second):

@@ -1,0 +1,132 @@
+import Foundation
+
+/// A date function that remembers the bounds of the periods it has met, so that most dates need no calendar.
+///
+/// Time is divided into spans of equal length. The first date of a span computes all periods of that span; the others
+/// only search among them.
+package final class DateLookup: Sendable {
+  private struct Segment {
+    let start: Int64
+    let value: StoredValue
+  }
+
+  private struct Memory {
+    var spans: [Int64: [Segment]] = [:]
+    /// The span of the last date, because neighbors are often in the same one.
+    var last: (number: Int64, segments: [Segment])?
+  }
+
+  private let result: DateFunction.Result
+  private let calendar: Calendar
+  private let bounds: PeriodBounds
+  /// The length of a span in microseconds.
+  package let spanLength: Int64
+  private let memory = Locked(Memory())
+
+  /// The spans that are remembered. Beyond them all are forgotten.
+  private static let mostSpans = 4096
+
+  private static let day: Int64 = 86_400_000_000
+
+  /// - Parameter function: a settled function. One without a calendar uses the current one.
+  private init(_ function: DateFunction) {
+    let calendar = (function.calendar ?? .current).calendar
+    self.calendar = calendar
+    result = function.result
+    switch function.result {
+    case .start(let unit):
+      bounds = PeriodBounds(unit, function.calendar ?? .current)
+      spanLength = Self.day * (unit == .day || unit == .week ? 64 : 4096)
+    case .part(let part):
+      bounds =
+        part == .hourOfDay ? PeriodBounds(hoursOf: calendar) : PeriodBounds(.day, function.calendar ?? .current)
+      spanLength = Self.day * (part == .hourOfDay ? 1 : 64)
+    }
+  }
+
+  /// The result for a date; null for any other value.
+  ///
+  /// - Complexity: O(log *p*) in the number of periods of a span, at most 140. The first date of a span needs a few calls
+  ///   of the calendar for each of its periods.
+  package func value(of date: StoredValue) -> StoredValue {
+    guard case .integer(let micros) = date else { return .null }
+    return memory.withLock { memory in
+      let number = micros.dividedDown(by: spanLength)
+      if memory.last?.number != number {
+        let segments = memory.spans[number] ?? self.segments(ofSpan: number)
+        if memory.spans.count >= Self.mostSpans { memory.spans = [:] }
+        memory.spans[number] = segments
+        memory.last = (number, segments)
+      }
+      return Self.value(at: micros, memory.last?.segments ?? [])
+    }
+  }
+
+  private static func value(at micros: Int64, _ segments: [Segment]) -> StoredValue {
+    var low = 0
+    var high = segments.count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if segments[middle].start <= micros { low = middle + 1 } else { high = middle }
+    }
+    return low == 0 ? .null : segments[low - 1].value
+  }
+
+  /// The bounds in a span: the start of each piece of a period and the result there. The first start is that of the span.
+  private func segments(ofSpan number: Int64) -> [Segment] {
+    let (product, isTooLow) = number.multipliedReportingOverflow(by: spanLength)
+    let first = isTooLow ? Int64.min : product
+    let (sum, isTooHigh) = first.addingReportingOverflow(spanLength)
+    let end = isTooHigh ? Int64.max : sum
+    var segments: [Segment] = []
+    var start = first
+    while start < end {
+      let period = bounds.bounds(of: start)
+      segments.append(Segment(start: start, value: value(start, period.start)))
+      if period.end <= start { break }
+      start = period.end
+    }
+    return segments
+  }
+
+  private func value(_ moment: Int64, _ start: Int64) -> StoredValue {
+    switch result {
+    case .start: .integer(start)
+    case .part(let part):
+      bounds.isBeforeCalendar(moment)
+        ? .null : .integer(Int64(calendar.component(part.component, from: PeriodBounds.date(moment))))
+    }
+  }
+}
+
+extension DatePart {
+  fileprivate var component: Calendar.Component {
+    switch self {
+    case .weekday: .weekday
+    case .hourOfDay: .hour
+    case .dayOfMonth: .day
+    case .dayOfYear: .dayOfYear
+    case .weekOfYear: .weekOfYear
+    case .monthOfYear: .month
+    case .yearOfEra: .year
+    }
+  }
+}
+
+// MARK: - Shared lookups
+
+extension DateLookup {
+  private static let shared = Locked<[DateFunction: DateLookup]>([:])
+  private static let mostShared = 32
+
+  /// The lookup of a settled function. The last functions of the program share their memory between requests.
+  package static func of(_ function: DateFunction) -> DateLookup {
+    shared.withLock { known in
+      if let lookup = known[function] { return lookup }
+      if known.count >= mostShared { known = [:] }
+      let lookup = DateLookup(function)
+      known[function] = lookup
+      return lookup
+    }
+  }
+}
