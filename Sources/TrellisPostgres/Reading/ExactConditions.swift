@@ -10,11 +10,13 @@ struct ExactConditions {
   private(set) var paths: PredicateTranslator
   private(set) var parameters = ServerParameters()
   private let setup: PostgresSetup
+  private let dates: DateBounds
   /// The entities that the variables stand for.
   private var entities: [Int: Int]
 
-  init(_ setup: PostgresSetup, entity: Int) {
+  init(_ setup: PostgresSetup, entity: Int, _ dates: DateBounds) {
     self.setup = setup
+    self.dates = dates
     paths = PredicateTranslator(setup.layout, entity: entity)
     entities = [0: entity]
   }
@@ -169,7 +171,16 @@ struct ExactConditions {
         case .sql(let no, type, _)? = try side(second)
       else { return nil }
       return .sql("CASE WHEN \(test) THEN \(yes) ELSE \(no) END", type, isOptional: true)
-    case .arithmetic, .function, .date, .member, .list: return nil
+    case .date(let function, let operand):
+      // Only the dates of attributes are among the bounds.
+      guard let table = dates.tables[function], case .path = operand,
+        case .sql(let sql, .timestamp, let isOptional)? = try side(operand)
+      else { return nil }
+      // The number of the last bound that is not after the date.
+      let place = "width_bucket(\(Self.widened(sql, .timestamp)), \(parameters.add(table.starts)))"
+      let isTotal = if case .start = function.result { !isOptional } else { false }
+      return .sql("(\(parameters.add(table.values)))[\(place)]", .bigint, isOptional: !isTotal)
+    case .arithmetic, .function, .member, .list: return nil
     }
   }
 

@@ -9,11 +9,11 @@ private struct GroupStatement {
   let places: [Int]
 
   /// - Returns: nil if the server's groups or aggregates would not be exact.
-  init?(_ request: GroupRequest, _ setup: PostgresSetup) throws {
+  init?(_ request: GroupRequest, _ setup: PostgresSetup, _ dates: DateBounds) throws {
     let isWindow = request.rows.limit != nil || request.rows.offset > 0
     var rows = request.rows
     if !isWindow { rows.sort = [] }
-    var translated = try TranslatedRequest(rows, setup, isOrdered: isWindow)
+    var translated = try TranslatedRequest(rows, setup, dates, isOrdered: isWindow)
     guard translated.isExact else { return nil }
     var values: [(sql: String, type: ServerType)] = []
     for projected in request.keys + request.aggregates.map(\.value) {
@@ -79,7 +79,14 @@ private struct GroupStatement {
 extension PostgresConnection {
   package func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws {
     try request.checkSortKeys()
-    guard let grouped = try GroupStatement(request, setup) else { return try collectGroups(request, body) }
+    let values = (request.keys + request.aggregates.map(\.value)).map(\.value)
+    try withDateBounds(request.rows, values) { try fetchGroups(request, $0, body) }
+  }
+
+  private func fetchGroups(
+    _ request: GroupRequest, _ dates: DateBounds, _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    guard let grouped = try GroupStatement(request, setup, dates) else { return try collectGroups(request, body) }
     var groups: [[StoredValue]] = []
     try readAll(grouped.statement) { result, row in groups.append(grouped.columns(result, row, of: request)) }
     // Without keys and aggregates, a statement selects the rows themselves.

@@ -12,10 +12,10 @@ struct TranslatedRequest {
   let order: String?
 
   /// - Parameter isOrdered: whether the order of the rows makes a difference.
-  init(_ request: StoreRequest, _ setup: PostgresSetup, isOrdered: Bool) throws {
+  init(_ request: StoreRequest, _ setup: PostgresSetup, _ dates: DateBounds, isOrdered: Bool) throws {
     guard setup.model.entities.indices.contains(request.entity) else { throw RequestFault.unknown }
     try request.checkSortKeys()
-    conditions = ExactConditions(setup, entity: request.entity)
+    conditions = ExactConditions(setup, entity: request.entity, dates)
     let table = setup.layout.tables[request.entity]
     if let term = request.includesSubentities ? table.subtreeTerm : table.ownTerm {
       terms.append(term(conditions.paths.rootAlias))
@@ -57,7 +57,11 @@ extension StoreRequest {
 
 extension PostgresConnection {
   package func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
-    var translated = try TranslatedRequest(request, setup, isOrdered: true)
+    try withDateBounds(request) { try fetch(request, $0, body) }
+  }
+
+  private func fetch(_ request: StoreRequest, _ dates: DateBounds, _ body: (RowReader) throws -> Void) throws {
+    var translated = try TranslatedRequest(request, setup, dates, isOrdered: true)
     guard translated.isExact else {
       let reader = ValueReader()
       return try candidates(request, translated) { object in
@@ -74,7 +78,13 @@ extension PostgresConnection {
   }
 
   package func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
-    var translated = try TranslatedRequest(request, setup, isOrdered: true)
+    try withDateBounds(request) { try fetchKeys(request, $0, body) }
+  }
+
+  private func fetchKeys(
+    _ request: StoreRequest, _ dates: DateBounds, _ body: (_ key: Int64, _ entity: Int) throws -> Void
+  ) throws {
+    var translated = try TranslatedRequest(request, setup, dates, isOrdered: true)
     guard translated.isExact else { return try candidates(request, translated) { try body($0.row.key, $0.row.entity) } }
     let table = layout.tables[request.entity]
     let root = translated.conditions.paths.rootAlias
@@ -103,7 +113,13 @@ extension PostgresConnection {
   package func fetchValues(
     _ request: StoreRequest, of values: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
-    var translated = try TranslatedRequest(request, setup, isOrdered: true)
+    try withDateBounds(request, values.map(\.value)) { try fetchValues(request, of: values, $0, body) }
+  }
+
+  private func fetchValues(
+    _ request: StoreRequest, of values: [ProjectedValue], _ dates: DateBounds, _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    var translated = try TranslatedRequest(request, setup, dates, isOrdered: true)
     guard translated.isExact, let projection = try translated.conditions.projection(values) else {
       let evaluators = try StoreError.evaluating { try values.map { try OperandEvaluator($0.value) } }
       return try candidates(request, translated, reading: values) { object in
@@ -119,7 +135,11 @@ extension PostgresConnection {
   }
 
   package func count(_ request: StoreRequest) throws -> Int {
-    var translated = try TranslatedRequest(request, setup, isOrdered: false)
+    try withDateBounds(request) { try count(request, $0) }
+  }
+
+  private func count(_ request: StoreRequest, _ dates: DateBounds) throws -> Int {
+    var translated = try TranslatedRequest(request, setup, dates, isOrdered: false)
     guard translated.isExact else {
       var count = 0
       var request = request
@@ -139,7 +159,11 @@ extension PostgresConnection {
   }
 
   package func plan(of request: StoreRequest) throws -> QueryPlan {
-    var translated = try TranslatedRequest(request, setup, isOrdered: true)
+    try withDateBounds(request) { try plan(of: request, $0) }
+  }
+
+  private func plan(of request: StoreRequest, _ dates: DateBounds) throws -> QueryPlan {
+    var translated = try TranslatedRequest(request, setup, dates, isOrdered: true)
     let selection = layout.tables[request.entity].selection(translated.conditions.paths.rootAlias)
     let window = translated.isExact ? translated.window(request) : ""
     let text = "SELECT \(selection) FROM \(translated.source)\(window)"

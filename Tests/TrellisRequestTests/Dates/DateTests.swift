@@ -141,6 +141,24 @@ import TrellisTestSupport
     #expect(byWeekday.sections.map(\.value) == [.sunday, .thursday, .friday, .saturday])
   }
 
+  @Test("a server filters, sorts and groups by periods itself", .enabled(if: StoreKind.allCases.contains(.postgres)))
+  func server() throws {
+    let shelf = try TestContainer(.requests, .postgres)
+    let context = shelf.container.newContext()
+    let request = Item.where { $0.day.weekday(in: calendar) == .thursday }.sorted { $0.due.month(in: calendar) }
+    #expect(try context.fetch(request).isEmpty && context.grouped(Item.all, by: { $0.day.year() }) { $0.count }.isEmpty)
+    for day in 1...14 { Item(in: context).day = try date(2026, 1, day) }
+    try context.save()
+    #expect(try context.fetch(request).map(\.day) == [date(2026, 1, 1), date(2026, 1, 8)])
+    let steps = try context.explain(request).steps
+    #expect(!steps.contains { $0.contains("in memory") }, "\(steps)")
+    // Dates that are too far apart for the statement are evaluated here, with the same result.
+    Item(in: context).day = try date(9999, 1, 7)
+    try context.save()
+    #expect(try context.fetch(request).count == 3)
+    #expect(try context.explain(request).steps.contains { $0.contains("in memory") })
+  }
+
   @Test("in a format: of the current calendar, or of one that is named") func formats() throws {
     try fill()
     func names(_ format: PredicateFormat) throws -> [String] {

@@ -54,6 +54,8 @@ import TrellisTestSupport
     let large = Entry.where { $0.amount * 2 > 10 }
     let recent = Entry.where { $0.day + 3600 > now }
     let ledgers = Ledger.where { $0.entries.sum { $0.amount * $0.amount } > 100 }
+    let byDistance = Entry.all.sorted { ($0.amount - 10).absolute }
+    #expect(try world.context.first(byDistance)?.amount == world.context.fetch(large).first?.amount)
     #expect(try world.context.count(large) == 1 && world.context.count(recent) == 4)
     #expect(try world.context.count(ledgers) == 1)
   }

@@ -20,7 +20,7 @@ package final class DateLookup: Sendable {
   private let calendar: Calendar
   private let bounds: PeriodBounds
   /// The length of a span in microseconds.
-  package let spanLength: Int64
+  private let spanLength: Int64
   private let memory = Locked(Memory())
 
   /// The spans that are remembered. Beyond them all are forgotten.
@@ -60,6 +60,17 @@ package final class DateLookup: Sendable {
       }
       return Self.value(at: micros, memory.last?.segments ?? [])
     }
+  }
+
+  /// The bounds of the spans from one date through another: the start of each piece of a period, and the result there.
+  ///
+  /// - Returns: nil if there are more spans than `most`.
+  package func bounds(
+    from first: Int64, through last: Int64, atMost most: Int64
+  ) -> [(start: Int64, value: StoredValue)]? {
+    let spans = first.dividedDown(by: spanLength)...max(first, last).dividedDown(by: spanLength)
+    guard spans.count <= most else { return nil }
+    return spans.flatMap { span in segments(ofSpan: span).map { ($0.start, $0.value) } }
   }
 
   private static func value(at micros: Int64, _ segments: [Segment]) -> StoredValue {
