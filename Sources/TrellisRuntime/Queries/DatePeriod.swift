@@ -158,7 +158,7 @@ extension DatePeriod: PredicateArgument {
 
 extension DatePeriod {
   /// A day of the week.
-  public enum Weekday: Int64, ModelEnum, OrderedAttributeValue, CaseIterable {
+  public enum Weekday: Int64, OrderedAttributeValue, CaseIterable {
     /// Sunday, the first day of the numbering, whichever day a calendar's weeks start with.
     case sunday = 1
     /// Monday.
@@ -174,9 +174,16 @@ extension DatePeriod {
     /// Saturday.
     case saturday
 
+    @_spi(Generated) public static var valueKind: ValueKind { .integer }
     @_spi(Generated) public static var placeholder: Weekday { .sunday }
+    @_spi(Generated) public var storedValue: StoredValue { .integer(rawValue) }
 
-    /// The day with a number from 1 for Sunday to 7; nil for any other number.
-    public init?(stored rawValue: Int64) { self.init(rawValue: rawValue) }
+    @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> Weekday {
+      if let day = Weekday(rawValue: row.integer(column)) { return day }
+      row.report(column, "weekdays have the numbers from 1 to 7")
+      return placeholder
+    }
+
+    @_spi(Generated) public func write(to row: RowWriter) { row.integer(rawValue) }
   }
 }

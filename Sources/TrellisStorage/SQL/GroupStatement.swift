@@ -69,25 +69,24 @@ package struct GroupStatement {
 private struct GroupedValues {
   /// Whether an inner statement selects the values, so that each is computed once and a limit applies to the rows.
   private var isSelected: Bool
-  private var texts: [Operand: String] = [:]
-  private var operands: [Operand] = []
+  private var values: [(operand: Operand, sql: String)] = []
 
   init(isSelected: Bool) { self.isSelected = isSelected }
 
   mutating func add(_ operand: Operand, _ value: TranslatedProperty) {
     if value.isComputed { isSelected = true }
-    if texts.updateValue(value.sql, forKey: operand) == nil { operands.append(operand) }
+    if !values.contains(where: { $0.operand == operand }) { values.append((operand, value.sql)) }
   }
 
   func sql(of operand: Operand) -> String {
-    guard isSelected, let place = operands.firstIndex(of: operand) else { return texts[operand] ?? "NULL" }
-    return "v\(place)"
+    guard let place = values.firstIndex(where: { $0.operand == operand }) else { return "NULL" }
+    return isSelected ? "v\(place)" : values[place].sql
   }
 
   /// The FROM clause of the groups, for rows in SQL.
   func source(_ rows: String) -> String {
     guard isSelected else { return rows }
-    let selection = operands.enumerated().map { "\(texts[$1] ?? "NULL") AS v\($0)" }
+    let selection = values.enumerated().map { "\($1.sql) AS v\($0)" }
     return "(SELECT \(selection.isEmpty ? "1" : selection.joined(separator: ", ")) FROM \(rows))"
   }
 }

@@ -176,7 +176,7 @@ public struct SortKey: Hashable, Sendable {
 // MARK: - Operand
 
 /// One side of a comparison.
-public indirect enum Operand: Hashable, Sendable {
+public enum Operand: Hashable, Sendable {
   /// A constant.
   case value(StoredValue)
   /// The attribute at the end of the path. A to-one relationship yields its object's key, and a path without steps the
