@@ -75,7 +75,11 @@ private struct GroupedValues {
 
   mutating func add(_ operand: Operand, _ value: TranslatedProperty) {
     if value.isComputed { isSelected = true }
-    if !values.contains(where: { $0.operand == operand }) { values.append((operand, value.sql)) }
+    guard let place = values.firstIndex(where: { $0.operand == operand }) else {
+      return values.append((operand, value.sql))
+    }
+    // The last one, because SQLite refuses a value for a parameter behind all that are in the statement.
+    values[place].sql = value.sql
   }
 
   func sql(of operand: Operand) -> String {
