@@ -14,7 +14,9 @@ enum DateMoments {
 
   static func calendar(_ random: inout SeededGenerator) -> Calendar {
     var kind = kinds[random.below(kinds.count)]
-    if random.below(10) == 0, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { kind = .dangi }
+    #if compiler(>=6.3)
+      if random.below(10) == 0, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { kind = .dangi }
+    #endif
     var calendar = Calendar(identifier: kind)
     calendar.timeZone = TimeZone(identifier: zones[random.below(zones.count)]) ?? .gmt
     if random.below(3) == 0 {

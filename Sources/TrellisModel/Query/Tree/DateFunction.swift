@@ -127,7 +127,10 @@ public struct QueryCalendar: Hashable, Sendable {
       .gregorian, .iso8601, .buddhist, .chinese, .coptic, .ethiopicAmeteMihret, .ethiopicAmeteAlem, .hebrew, .indian,
       .islamic, .islamicCivil, .islamicTabular, .islamicUmmAlQura, .japanese, .persian, .republicOfChina,
     ]
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { all += [.dangi, .vietnamese] }
+    // Foundation has had them since this compiler.
+    #if compiler(>=6.3)
+      if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { all += [.dangi, .vietnamese] }
+    #endif
     return Dictionary(all.map { ("\($0)", $0) }) { first, _ in first }
   }()
 
