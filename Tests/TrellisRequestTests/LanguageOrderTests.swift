@@ -43,6 +43,19 @@ import TrellisTestSupport
     }
   }
 
+  @Test("a limit picks the first of many rows", arguments: StoreKind.inPlace) func many(kind: StoreKind) throws {
+    let shelf = try TestContainer(.requests, kind)
+    let context = shelf.container.newContext()
+    for number in 0..<5_000 { Item(in: context).name = "n\(number * 7_919 % 5_000)" }
+    try context.save()
+    let order = Item.all.sorted { $0.name.localized(in: Locale(identifier: "de")) }
+    #expect(try context.values(of: order.limit(3)) { $0.name } == ["n0", "n1", "n2"])
+    let window = order.offset(1_990).limit(20)
+    #expect(try context.values(of: window) { $0.name } == (1_990..<2_010).map { "n\($0)" })
+    #expect(try context.fetch(window).map(\.name) == (1_990..<2_010).map { "n\($0)" })
+    #expect(try context.values(of: order) { $0.name }.count == 5_000)
+  }
+
   @Test("a live list follows saves in the order of the language") func live() throws {
     let shelf = try TestContainer(.requests)
     let context = shelf.container.newContext()

@@ -219,9 +219,14 @@ extension PostgresConnection {
       && (order == nil || request.sort.allSatisfy { PredicateNode.operand($0.value).isOfRow(entity) })
       && values.allSatisfy { PredicateNode.operand($0.value).isOfRow(entity) }
     var matches: [CandidateObject] = []
+    let (last, isEndless) = limit.addingReportingOverflow(toSkip)
+    let mostMatches = isEndless || last > .max / 2 ? Int.max : max(2 * last, 2_000)
     func visit(_ object: CandidateObject) throws {
       guard try evaluator.matches(object) else { return }
-      if order == nil { try pass(object) } else { matches.append(object) }
+      guard let order else { return try pass(object) }
+      matches.append(object)
+      // With a limit, the rows that are behind it so far are dropped now and then.
+      if matches.count >= mostMatches { matches = Array(try order.sorted(matches).prefix(mostMatches / 2)) }
     }
     // Sorting may read what the rows lead to.
     func finish() throws {
