@@ -93,7 +93,7 @@ public struct DatePeriod: Sendable {
   /// The period after this one.
   public var next: DatePeriod { DatePeriod(unit, of: bounds.end, rules) }
 
-  /// The period before this one; the same period if there is none before it.
+  /// The preceding period; for the first one, which has no start in the calendar, the period itself.
   public var previous: DatePeriod {
     bounds.start == .min ? self : DatePeriod(unit, of: bounds.start - 1, rules)
   }

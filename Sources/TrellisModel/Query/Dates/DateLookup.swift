@@ -1,8 +1,8 @@
 import Foundation
 
-/// A date function that remembers the bounds of the periods it has met, so that most dates need no calendar.
+/// A date function with a cache of the bounds of periods, so that most dates need no calendar.
 ///
-/// Time is divided into spans of equal length. The first date of a span computes all periods of that span; the others
+/// Time is divided into spans of equal length. The first lookup in a span computes all periods of that span; later ones
 /// only search among them.
 package final class DateLookup: Sendable {
   private struct Segment {
@@ -17,29 +17,26 @@ package final class DateLookup: Sendable {
   }
 
   private let result: DateFunction.Result
-  private let calendar: Calendar
   private let bounds: PeriodBounds
   /// The length of a span in microseconds.
   private let spanLength: Int64
   private let memory = Locked(Memory())
 
-  /// The spans that are remembered. Beyond them all are forgotten.
+  /// The number of cached spans at which the cache is emptied.
   private static let mostSpans = 4096
 
   private static let day: Int64 = 86_400_000_000
 
   /// - Parameter function: a settled function. One without a calendar uses the current one.
   private init(_ function: DateFunction) {
-    let calendar = (function.calendar ?? .current).calendar
-    self.calendar = calendar
+    let calendar = function.calendar ?? .current
     result = function.result
     switch function.result {
     case .start(let unit):
-      bounds = PeriodBounds(unit, function.calendar ?? .current)
+      bounds = PeriodBounds(unit, calendar)
       spanLength = Self.day * (unit == .day || unit == .week ? 64 : 4096)
     case .part(let part):
-      bounds =
-        part == .hourOfDay ? PeriodBounds(hoursOf: calendar) : PeriodBounds(.day, function.calendar ?? .current)
+      bounds = part == .hourOfDay ? PeriodBounds(hoursOf: calendar) : PeriodBounds(.day, calendar)
       spanLength = Self.day * (part == .hourOfDay ? 1 : 64)
     }
   }
@@ -52,13 +49,17 @@ package final class DateLookup: Sendable {
     guard case .integer(let micros) = date else { return .null }
     return memory.withLock { memory in
       let number = micros.dividedDown(by: spanLength)
-      if memory.last?.number != number {
-        let segments = memory.spans[number] ?? self.segments(ofSpan: number)
+      if let last = memory.last, last.number == number { return Self.value(at: micros, last.segments) }
+      let segments: [Segment]
+      if let known = memory.spans[number] {
+        segments = known
+      } else {
+        segments = self.segments(ofSpan: number)
         if memory.spans.count >= Self.mostSpans { memory.spans = [:] }
         memory.spans[number] = segments
-        memory.last = (number, segments)
       }
-      return Self.value(at: micros, memory.last?.segments ?? [])
+      memory.last = (number, segments)
+      return Self.value(at: micros, segments)
     }
   }
 
@@ -74,13 +75,8 @@ package final class DateLookup: Sendable {
   }
 
   private static func value(at micros: Int64, _ segments: [Segment]) -> StoredValue {
-    var low = 0
-    var high = segments.count
-    while low < high {
-      let middle = low + (high - low) / 2
-      if segments[middle].start <= micros { low = middle + 1 } else { high = middle }
-    }
-    return low == 0 ? .null : segments[low - 1].value
+    let end = segments.endOfPrefix { $0.start <= micros }
+    return end == 0 ? .null : segments[end - 1].value
   }
 
   /// The bounds in a span: the start of each piece of a period and the result there. The first start is that of the span.
@@ -103,9 +99,7 @@ package final class DateLookup: Sendable {
   private func value(_ moment: Int64, _ start: Int64) -> StoredValue {
     switch result {
     case .start: .integer(start)
-    case .part(let part):
-      bounds.isBeforeCalendar(moment)
-        ? .null : .integer(Int64(calendar.component(part.component, from: PeriodBounds.date(moment))))
+    case .part(let part): bounds.number(part.component, at: moment).map { .integer($0) } ?? .null
     }
   }
 }

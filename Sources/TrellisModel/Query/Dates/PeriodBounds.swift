@@ -24,9 +24,9 @@ package struct PeriodBounds {
   }
 
   /// The hours of the day.
-  init(hoursOf calendar: Calendar) {
+  init(hoursOf calendar: QueryCalendar) {
     kind = .hour
-    self.calendar = calendar
+    self.calendar = calendar.calendar
   }
 
   /// The period that contains a moment. All moments before Foundation's calendars are in one period. If Foundation has no
@@ -42,9 +42,10 @@ package struct PeriodBounds {
   /// A moment a few years after the first one of Foundation's calendars, which is that of the Julian period, in 4713 BC.
   private static let firstMoment: Int64 = -210_000_000_000_000_000
 
-  /// Whether a moment is before Foundation's calendars, which have no numbers for it.
-  func isBeforeCalendar(_ moment: Int64) -> Bool {
-    moment < Self.firstMoment && bounds(of: moment, .day).start == .min
+  /// The number of a component at a moment; nil before Foundation's calendars.
+  func number(_ component: Calendar.Component, at moment: Int64) -> Int64? {
+    if moment < Self.firstMoment && bounds(of: moment, .day).start == .min { return nil }
+    return Int64(calendar.component(component, from: Self.date(moment)))
   }
 
   /// A period ends where the next one starts. Foundation's own end of a week is a day too late if the week has a day
@@ -102,7 +103,7 @@ package struct PeriodBounds {
   }
 
   /// The second that contains a moment. Periods begin and end at whole seconds, which a Date represents exactly.
-  static func date(_ moment: Int64) -> Date {
+  private static func date(_ moment: Int64) -> Date {
     Date(timeIntervalSince1970: Double(moment.dividedDown(by: 1_000_000)))
   }
 

@@ -3,20 +3,9 @@ import Foundation
 /// The date functions of formats: `month(createdAt)`, `weekday(createdAt, 'Europe/Berlin')`.
 enum FormatDateFunctions {
   /// The results by lowercase name.
-  static let results: [String: DateFunction.Result] = {
-    let starts = PeriodUnit.allCases.map { ($0.rawValue, DateFunction.Result.start($0)) }
-    let parts = DatePart.allCases.map { ($0.rawValue.lowercased(), DateFunction.Result.part($0)) }
-    return Dictionary(starts + parts) { first, _ in first }
-  }()
+  static let results = Dictionary(DateFunction.Result.all.map { ($0.name.lowercased(), $0) }) { first, _ in first }
 
-  static let names = PeriodUnit.allCases.map(\.rawValue) + DatePart.allCases.map(\.rawValue)
-
-  static func name(_ function: DateFunction) -> String {
-    switch function.result {
-    case .start(let unit): unit.rawValue
-    case .part(let part): part.rawValue
-    }
-  }
+  static let names = DateFunction.Result.all.map(\.name)
 
   static func type(_ function: DateFunction) -> FormatType {
     switch function.result {

@@ -136,7 +136,7 @@ struct FormatPrinter {
     case .arithmetic(let sign, let left, let right): print(left, sign, right)
     case .function(let function, let operand): print(function, operand)
     case .date(let function, let operand):
-      text += FormatDateFunctions.name(function) + "("
+      text += function.result.name + "("
       print(operand, as: .date)
       text += FormatDateFunctions.calendar(function) + ")"
     case .aggregate(let function, let path, let variable, let operand, let kind):

@@ -146,34 +146,35 @@ public struct QueryCalendar: Hashable, Sendable {
 
 // MARK: - Text form
 
+extension DateFunction.Result {
+  /// The name of the unit or of the part. No two results have the same.
+  var name: String {
+    switch self {
+    case .start(let unit): unit.rawValue
+    case .part(let part): part.rawValue
+    }
+  }
+
+  static let all = PeriodUnit.allCases.map(Self.start) + DatePart.allCases.map(Self.part)
+}
+
 extension DateFunction {
   /// The function as one text, which statements pass as a parameter.
   ///
   /// - Precondition: the calendar is settled; otherwise the text is that of the current one.
   package var code: String {
-    let word =
-      switch result {
-      case .start(let unit): "start \(unit.rawValue)"
-      case .part(let part): "part \(part.rawValue)"
-      }
-    let calendar = calendar ?? .current
-    return "\(word) \(calendar.name) \(calendar.timeZone) \(calendar.firstWeekday) \(calendar.minimumDaysInFirstWeek)"
+    let rules = calendar ?? .current
+    return "\(result.name) \(rules.name) \(rules.timeZone) \(rules.firstWeekday) \(rules.minimumDaysInFirstWeek)"
   }
 
   /// The function of a text that ``code`` has written; nil for any other text.
   package init?(code: String) {
     let words = code.split(separator: " ").map(String.init)
-    guard words.count == 6, let first = Int(words[4]), let minimum = Int(words[5]) else { return nil }
-    let calendar = QueryCalendar(
-      named: words[2], timeZone: words[3], firstWeekday: first, minimumDaysInFirstWeek: minimum)
-    switch words[0] {
-    case "start":
-      guard let unit = PeriodUnit(rawValue: words[1]) else { return nil }
-      self.init(.start(unit), in: calendar)
-    case "part":
-      guard let part = DatePart(rawValue: words[1]) else { return nil }
-      self.init(.part(part), in: calendar)
-    default: return nil
-    }
+    guard words.count == 5, let result = Result.all.first(where: { $0.name == words[0] }),
+      let first = Int(words[3]), let minimum = Int(words[4])
+    else { return nil }
+    self.init(
+      result,
+      in: QueryCalendar(named: words[1], timeZone: words[2], firstWeekday: first, minimumDaysInFirstWeek: minimum))
   }
 }
