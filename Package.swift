@@ -288,6 +288,13 @@ if !isResolvedDependency {
       name: "TrellisRequestTests", dependencies: ["TrellisJSON", "TrellisTestSupport", "Trellis"],
       exclude: ["Dates/Moments.txt", "Dates/make_moments.py"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisValueTests",
+      dependencies: [
+        "TrellisTestSupport", "Trellis", "TrellisJSON", "TrellisDynamic", "TrellisRuntime", "TrellisStorage",
+        "TrellisModel", "TrellisModelFile",
+      ],
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     // Writes a file as it is told on its standard input; tests start several of it on one file.
     .executableTarget(
       name: "TrellisWriterProcess", dependencies: ["Trellis", "TrellisPostgres"], path: "Tests/TrellisWriterProcess",

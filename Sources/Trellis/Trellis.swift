@@ -18,6 +18,7 @@
 @_exported import struct TrellisStorage.QueryLog
 @_exported import struct TrellisStorage.QueryLogEntry
 @_exported import struct TrellisStorage.QueryPlan
+@_exported import protocol TrellisStorage.ScalarAttribute
 @_exported import struct TrellisStorage.SaveConflict
 @_exported import struct TrellisStorage.StoreConfiguration
 @_exported import struct TrellisStorage.StoreError

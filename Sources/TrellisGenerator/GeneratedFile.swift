@@ -72,10 +72,13 @@ package func generate(
     let hasHistory = number == last && !former.versions.isEmpty
     HeaderEmitter.emitImports(
       modelFileName: modelFileName, isEmpty: number > 0 && parts[number].isEmpty,
-      needsFoundation: parts[number].contains(where: \.needsFoundation) || hasHistory && former.needsFoundation,
+      needsFoundation: parts[number].contains(where: \.needsFoundation)
+        || number == 0 && description.composites.contains { $0.attributes.contains(where: SwiftType.needsFoundation) }
+        || hasHistory && former.needsFoundation,
       to: &writer)
     if number == 0 {
       HeaderEmitter.emitModel(plan, to: &writer)
+      for composite in description.composites { CompositeEmitter.emit(composite, in: plan.model, to: &writer) }
       for enumeration in description.enums { EnumEmitter.emit(enumeration, to: &writer) }
     }
     for entity in parts[number] { EntityEmitter.emit(entity, to: &writer) }
@@ -178,6 +181,12 @@ enum HeaderEmitter {
     arguments.add(description.userInfo)
     if description.history != .off { arguments.add("history", .plain(".\(description.history)")) }
     if let limit = description.keepHistory { arguments.add("keepHistory", self.limit(limit)) }
+    arguments.add(
+      "scalars",
+      description.scalars.map { scalar in
+        .call(TypeName.scalarDescription, [.string(scalar.name), .plain(".\(scalar.type.spelling)")])
+      })
+    arguments.add("composites", description.composites.map { .plain("\($0.name)._description") })
     return .call(TypeName.modelDescription, arguments.codes)
   }
 

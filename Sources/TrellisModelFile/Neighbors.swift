@@ -24,8 +24,9 @@ extension ModelFile {
       fileName = String(path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? "")
       model = draft.name.value.lowercased()
       let names = draft.entities.map { ($0.className.value, "entity") } + draft.enums.map { ($0.name.value, "enum") }
+        + draft.composites.map { ($0.name.value, "composite") }
       made = Dictionary(names) { first, _ in first }
-      codableTypes = Set(draft.codableTypes.map(\.value))
+      codableTypes = Set(draft.codableTypes.map(\.value) + draft.scalars.map(\.name.value))
     }
   }
 }
@@ -40,11 +41,14 @@ enum NeighborClashes {
           "Model '\(draft.name.value)' has the name of the model in '\(neighbor.fileName)'; models of one target need different names."
         )
       }
-      for (thing, name) in draft.entities.map({ ("Entity", $0.className) }) + draft.enums.map({ ("Enum", $0.name) }) {
+      let made =
+        draft.entities.map { ("Entity", $0.className) } + draft.enums.map { ("Enum", $0.name) }
+        + draft.composites.map { ("Composite", $0.name) }
+      for (thing, name) in made {
         let other = neighbor.made[name.value] ?? (neighbor.codableTypes.contains(name.value) ? "Codable type" : nil)
         if let other { report(thing, name, other, neighbor, findings) }
       }
-      for name in draft.codableTypes {
+      for name in draft.codableTypes + draft.scalars.map(\.name) {
         if let other = neighbor.made[name.value] { report("Codable type", name, other, neighbor, findings) }
       }
     }

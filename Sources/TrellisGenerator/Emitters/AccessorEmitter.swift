@@ -3,10 +3,10 @@ import TrellisModel
 /// Emits the initializer that inserts a new object.
 enum InitialiserEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    let parameters = plan.fields.filter { $0.attribute != nil } + plan.fields.filter(\.isToOne)
+    let parameters = plan.parameters
     // The label is longer if an attribute is named `context`.
     let context = parameters.contains { $0.name.name == "context" } ? "managedObjectContext" : "context"
-    emitDoc(parameters, of: plan, to: &writer)
+    emitDoc(parameters.compactMap { if case .field(let field) = $0 { field } else { nil } }, of: plan, to: &writer)
     let codes: [Code] =
       [.plain("in \(context): \(TypeName.managedObjectContext)")] + parameters.map { .plain(parameter($0, plan)) }
     writer.write("\(modifiers(of: plan)) ", .call("init", codes), " {")
@@ -23,8 +23,15 @@ enum InitialiserEmitter {
     return !plan.isRoot && addsNothing ? access + " override" : access
   }
 
-  private static func parameter(_ field: Field, _ plan: EntityPlan) -> String {
-    let name = field.name.label
+  private static func parameter(_ parameter: EntityPlan.Parameter, _ plan: EntityPlan) -> String {
+    let name = parameter.name.label
+    let field: Field
+    switch parameter {
+    case .field(let value): field = value
+    case .composite(let composite):
+      let isLeftOut = composite.isOptional || composite.defaultValue != nil
+      return "\(name): \(composite.base)\(isLeftOut ? "? = nil" : "")"
+    }
     guard let attribute = field.attribute else { return "\(name): \(field.type) = nil" }
     guard let value = plan.defaults[field.number] else {
       return "\(name): \(field.type)\(attribute.isOptional ? " = nil" : "")"
@@ -36,9 +43,22 @@ enum InitialiserEmitter {
   // MARK: Body
 
   private static func emitBody(_ plan: EntityPlan, context: String, to writer: inout CodeWriter) {
+    if plan.notesAssigned {
+      for composite in plan.ownComposites where composite.isOptional || composite.defaultValue != nil {
+        writer.line("let _isGiven_\(composite.name.name) = \(composite.name.spelled) != nil")
+      }
+    }
+    var parts: [Int: String] = [:]
+    for composite in plan.ownComposites {
+      let name = composite.name.spelled
+      if let value = composite.defaultValue { writer.line("let \(name) = \(name) ?? \(value)") }
+      for (field, code) in composite.parts(of: name) { parts[field.number] = field.rounded(code) }
+    }
     if plan.hasRow {
       let identity: [Code] = plan.isRoot ? [.plain("objectID: .unassigned")] : []
-      let values: [Code] = plan.ownRowFields.map { .labeled($0.name.argument, value(of: $0, plan)) }
+      let values: [Code] = plan.ownRowFields.map { field in
+        .labeled(field.name.argument, parts[field.number].map { .plain($0) } ?? value(of: field, plan))
+      }
       writer.write("\(unsafeMark)_row = ", .call(plan.rowType, identity + values))
     }
     for field in plan.ownTransients { writer.write("\(unsafeMark)\(field.storage) = ", value(of: field, plan)) }
@@ -60,7 +80,12 @@ enum InitialiserEmitter {
 
   /// Emits notes of the optional arguments that were given. Every object has the others.
   private static func emitAssigned(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    for field in plan.ownFields {
+    for composite in plan.ownComposites where composite.isOptional || composite.defaultValue != nil {
+      writer.block("if _isGiven_\(composite.name.name)") { writer in
+        for field in composite.fields { writer.line("_markAssigned(\(field.number))") }
+      }
+    }
+    for field in plan.ownFields where !field.isField {
       guard let attribute = field.attribute, attribute.isOptional || plan.defaults[field.number] != nil else {
         continue
       }
@@ -69,9 +94,7 @@ enum InitialiserEmitter {
   }
 
   private static func inheritedArguments(_ plan: EntityPlan) -> [Code] {
-    let inherited = plan.fields.prefix(plan.fields.count - plan.ownFields.count)
-    let fields = inherited.filter { $0.attribute != nil } + inherited.filter(\.isToOne)
-    return fields.map { .plain("\($0.name.argument): \($0.name.spelled)") }
+    plan.inheritedParameters.map { .plain("\($0.name.argument): \($0.name.spelled)") }
   }
 
   /// The value of one of the class's own fields, from its argument.
@@ -124,8 +147,29 @@ enum AccessorEmitter {
     for field in plan.ownFields {
       writer.blank()
       writer.doc(RuleText.doc(of: field, plan))
-      writer.block("public var \(field.name.spelled): \(field.type)") { writer in
+      let modifiers = field.isField ? "fileprivate final" : "public"
+      writer.block("\(modifiers) var \(field.name.spelled): \(field.type)") { writer in
         for accessor in accessors(of: field) { writer.line(accessor) }
+      }
+    }
+    for composite in plan.ownComposites {
+      writer.blank()
+      writer.doc(composite.doc)
+      writer.block("public final var \(composite.name.spelled): \(composite.type)") { writer in
+        writer.line("get { \(composite.value("self.")) }")
+        writer.block("set") { writer in
+          // Only the fields that differ are changed.
+          for (field, code) in composite.parts(of: "newValue") {
+            let name = "self.\(field.name.member)"
+            if field.number == composite.composite.presence || code.hasSuffix(" : true") {
+              writer.block("if (\(code.dropLast(" ? nil : true".utf8.count))) != (\(name) == nil)") { writer in
+                writer.line("\(name) = \(code)")
+              }
+            } else {
+              writer.line("if !(\(code)).isSameStored(as: \(name)) { \(name) = \(code) }")
+            }
+          }
+        }
       }
     }
     guard plan.providesID else { return }
@@ -178,7 +222,7 @@ enum KeyPathEmitter {
     writer.line("private static let \(table) = \(TypeName.keyPathTable)([")
     writer.indent()
     for name in identity { writer.line("\\\(plan.name).\(name): \(TypeName.keyPathTable).identity,") }
-    for field in plan.fields.filter(ColumnsEmitter.isStored) {
+    for field in plan.fields where ColumnsEmitter.isStored(field) && !field.isField {
       writer.line("\\\(plan.name).\(field.name.spelled): \(field.number),")
     }
     writer.outdent()

@@ -27,7 +27,31 @@ enum DescriptionEmitter {
     arguments.add(entity.userInfo)
     if let json = entity.json { arguments.add("json", code(of: json)) }
     if let history = entity.history { arguments.add("history", .plain(".\(history)")) }
+    arguments.add("composites", entity.composites.map(code))
     return .call(TypeName.entityDescription, arguments.codes)
+  }
+
+  static func code(of composite: CompositeDescription) -> Code {
+    var arguments = Arguments()
+    arguments.add(.string(composite.name))
+    arguments.add("attributes", composite.attributes.map(code))
+    arguments.add("composites", composite.composites.map(code))
+    arguments.add("doc", composite.doc)
+    return .call(TypeName.compositeDescription, arguments.codes)
+  }
+
+  private static func code(of composite: CompositeAttributeDescription) -> Code {
+    var arguments = Arguments()
+    arguments.add(.string(composite.name))
+    arguments.add(.string(composite.composite))
+    arguments.add("optional", composite.isOptional)
+    arguments.add("position", composite.position)
+    arguments.add("fields", composite.fields.map(code))
+    arguments.add("swiftName", composite.swiftName)
+    arguments.add("renamedFrom", composite.renamedFrom.map { .string($0) })
+    arguments.add("doc", composite.doc)
+    arguments.add(composite.userInfo)
+    return .filledCall(TypeName.compositeAttributeDescription, arguments.codes)
   }
 
   private static func code(of attribute: AttributeDescription) -> Code {
@@ -48,6 +72,7 @@ enum DescriptionEmitter {
     arguments.add(attribute.userInfo)
     if let json = attribute.json { arguments.add("json", code(of: json)) }
     arguments.add("keptInHistory", attribute.isKeptInHistory)
+    arguments.add("scalar", attribute.scalar)
     return .filledCall(TypeName.attributeDescription, arguments.codes)
   }
 

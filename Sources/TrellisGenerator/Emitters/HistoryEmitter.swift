@@ -92,7 +92,8 @@ private struct FormerField {
   /// Nil for a property that was not stored.
   init?(_ property: Property, in model: Model) {
     number = property.index
-    name = Identifier(property.swiftName)
+    let isField = property.attribute?.isField == true
+    name = Identifier(isField ? String(property.swiftName.dropFirst()) : property.swiftName)
     switch property {
     case .attribute(let attribute):
       guard let column = attribute.column else { return nil }

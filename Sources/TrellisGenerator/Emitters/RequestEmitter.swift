@@ -144,7 +144,7 @@ enum ColumnsEmitter {
       writer.function(
         "@_spi(Generated) public static func snapshot", ["of object: \(name)"], " -> \(name).Snapshot",
         returning: "object.snapshot")
-      let fields = plan.fields.filter(isStored)
+      let fields = plan.fields.filter { isStored($0) && !$0.isField }
       if !fields.isEmpty { writer.blank() }
       let path = pathName(of: plan)
       for field in fields {
@@ -153,6 +153,13 @@ enum ColumnsEmitter {
         let head = type.prefix { $0 != "<" }
         writer.block(
           "public var \(field.name.spelled): \(type)", returning: "\(head)(\(path), \(field.number))")
+      }
+      for composite in plan.composites {
+        writer.doc(composite.doc)
+        let head = composite.columnsType.prefix { $0 != "<" }
+        writer.block(
+          "public var \(composite.name.spelled): \(composite.columnsType)",
+          returning: "\(head)(\(path), \(composite.composite.attributes.lowerBound))")
       }
     }
   }

@@ -6,7 +6,21 @@ enum RowStructEmitter {
       writer.line("public var objectID: \(TypeName.objectID)<\(plan.name)>")
       for field in plan.rowFields {
         writer.doc(field.doc)
-        writer.line("public var \(field.name.spelled): \(field.rowType)")
+        let modifiers = field.isField ? "@_spi(Generated) public" : "public"
+        writer.line("\(modifiers) var \(field.name.spelled): \(field.rowType)")
+      }
+      for composite in plan.composites {
+        writer.blank()
+        writer.doc(composite.doc)
+        writer.block("public var \(composite.name.spelled): \(composite.type)") { writer in
+          writer.line("get { \(composite.value("self.")) }")
+          writer.block("set") { writer in
+            for (field, code) in composite.parts(of: "newValue") {
+              let value = field.rounded(code)
+              writer.line("self.\(field.name.member) = \(value)")
+            }
+          }
+        }
       }
     }
     guard !plan.isRoot && plan.hasRow else { return }

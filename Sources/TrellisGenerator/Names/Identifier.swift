@@ -94,6 +94,9 @@ extension Property {
   /// The property's name in Swift.
   var swiftName: String {
     switch self {
+    case .attribute(let attribute) where attribute.isField:
+      // The class has a property for the whole.
+      "_" + attribute.name.split(separator: ".").joined(separator: "_")
     case .attribute(let attribute): attribute.description.swiftName ?? attribute.name
     case .relationship(let relationship): relationship.description.swiftName ?? relationship.name
     }
@@ -110,6 +113,9 @@ enum TypeName {
   static let formerVersion = "TrellisRuntime.FormerVersion"
   static let attributeDescription = "TrellisModel.AttributeDescription"
   static let attributeRules = "TrellisModel.AttributeRules"
+  static let compositeAttributeDescription = "TrellisModel.CompositeAttributeDescription"
+  static let compositeDescription = "TrellisModel.CompositeDescription"
+  static let scalarDescription = "TrellisModel.ScalarDescription"
   static let entityDescription = "TrellisModel.EntityDescription"
   static let entityJSON = "TrellisModel.EntityJSON"
   static let enumDescription = "TrellisModel.EnumDescription"
@@ -134,6 +140,11 @@ enum TypeName {
   static let unknownRawValue = "TrellisStorage.UnknownRawValue"
 
   static let attributePath = "TrellisRuntime.AttributePath"
+  static let compositeColumns = "TrellisRuntime.CompositeColumns"
+  static let compositeField = "TrellisRuntime.CompositeField"
+  static let compositePath = "TrellisRuntime.CompositePath"
+  static let compositeValue = "TrellisRuntime.CompositeValue"
+  static let optionalCompositePath = "TrellisRuntime.OptionalCompositePath"
   static let conditionBuilder = "TrellisRuntime.ConditionBuilder"
   static let contextLink = "TrellisRuntime.ContextLink"
   static let entityColumns = "TrellisRuntime.EntityColumns"

@@ -96,6 +96,10 @@ struct EntityPlan {
   let notesAssigned: Bool
   /// The fetch requests that the entity itself declares.
   let requests: [RequestPlan]
+  /// The composite attributes, inherited ones first.
+  let composites: [CompositePlan]
+  /// The composite attributes that the class itself declares.
+  let ownComposites: [CompositePlan]
 
   init(
     _ entity: Entity, in model: Model, height: Int, providesID: Bool, identityKeyPaths: [String]?
@@ -118,6 +122,8 @@ struct EntityPlan {
       defaults[field.number] = try DefaultExpression.code(of: value, for: attribute, in: model, entity: entity)
     }
     self.defaults = defaults
+    composites = entity.composites.map { CompositePlan($0, fields, defaults: defaults) }
+    ownComposites = composites.filter { $0.composite.attributes.lowerBound >= firstOwn }
     var requests: [RequestPlan] = []
     for request in description.fetchRequests { requests.append(try RequestPlan(request, of: entity, in: model)) }
     self.requests = requests
@@ -137,7 +143,7 @@ extension EntityPlan {
   var name: String { description.swiftName ?? entity.name }
   /// Whether the entity's code contains types of Foundation.
   var needsFoundation: Bool {
-    fields.contains { $0.attribute.map { SwiftType.needsFoundation($0.type) } ?? false }
+    fields.contains { $0.attribute.map { SwiftType.needsFoundation($0.description) } ?? false }
       || requests.contains { $0.parameters.contains { $0.type.contains("Foundation.") } }
   }
   var isRoot: Bool { parentName == nil }
@@ -153,13 +159,41 @@ extension EntityPlan {
   /// optional: whether it was given matters if another object may have the same unique key, a default argument may not
   /// use what only generated code may, and a long one is not read.
   func hasDefaultArgument(_ field: Field) -> Bool {
-    guard !notesAssigned, let code = defaults[field.number], let attribute = field.attribute else { return false }
-    switch (attribute.description.defaultValue, attribute.type) {
-    case (.now, _), (.new, _): return true
-    case (_, .date), (_, .url), (_, .array(.date)), (_, .array(.url)): return false
-    default: return code.flat.utf8.count <= 60
+    guard !notesAssigned, let code = defaults[field.number], let attribute = field.attribute?.description,
+      let value = attribute.defaultValue, DefaultExpression.canBeArgument(value, attribute)
+    else { return false }
+    switch value {
+    case .now, .new: return true
+    case .value, .list: return code.flat.utf8.count <= 60
     }
   }
+  /// What the initializer asks for: attributes, composites and to-one relationships.
+  enum Parameter {
+    case field(Field)
+    case composite(CompositePlan)
+
+    var name: Identifier {
+      switch self {
+      case .field(let field): field.name
+      case .composite(let composite): composite.name
+      }
+    }
+  }
+
+  /// The parameters of the initializer, those of parent classes first. To-one relationships follow the others.
+  var parameters: [Parameter] { parameters(of: fields[...]) }
+
+  /// The parameters that the initializer of the parent class has.
+  var inheritedParameters: [Parameter] { parameters(of: fields.prefix(fields.count - ownFields.count)) }
+
+  private func parameters(of fields: ArraySlice<Field>) -> [Parameter] {
+    let firsts = Dictionary(uniqueKeysWithValues: composites.map { ($0.composite.attributes.lowerBound, $0) })
+    return fields.compactMap { field in
+      if let composite = firsts[field.number] { return .composite(composite) }
+      return field.attribute == nil || field.isField ? nil : .field(field)
+    } + fields.filter(\.isToOne).map { .field($0) }
+  }
+
   var ownTransients: [Field] { ownFields.filter(\.isTransient) }
   /// The class's own references with an order column.
   var ownPlaces: [Field] { ownFields.filter { $0.placeColumn != nil } }
@@ -200,7 +234,7 @@ final class Field {
     switch property {
     case .attribute(let attribute):
       kind = attribute.column.map { .attribute(attribute, column: $0) } ?? .transient(attribute)
-      base = SwiftType.name(of: attribute.type)
+      base = SwiftType.name(of: attribute.description)
       doc = attribute.description.doc
       inverseName = nil
     case .relationship(let relationship):
@@ -246,6 +280,9 @@ extension Field {
   var isExternal: Bool {
     if case .attribute(let attribute, _) = kind { attribute.description.isExternal } else { false }
   }
+
+  /// Whether the field is one of a composite, for which the class has one property.
+  var isField: Bool { attribute?.isField == true }
 
   var isReference: Bool { if case .reference = kind { true } else { false } }
   var isTransient: Bool { if case .transient = kind { true } else { false } }

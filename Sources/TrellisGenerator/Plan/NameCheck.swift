@@ -8,7 +8,9 @@ enum NameCheck {
     let description = model.description
     try checkUsable(description.name, "model")
     var types: Set<String> = []
-    for name in description.entities.map(\.className) + description.enums.map(\.name) + description.codableTypes {
+    for name in description.entities.map(\.className) + description.enums.map(\.name)
+      + description.composites.map(\.name) + description.scalars.map(\.name) + description.codableTypes
+    {
       try checkUsable(name, "type")
       if ReservedNames.types.contains(name) { throw GeneratorError("generated code has a type named \(name) already") }
       if !types.insert(name).inserted { throw GeneratorError("two types are named \(name)") }
@@ -51,7 +53,14 @@ enum NameCheck {
 
   private static func check(_ entity: Entity) throws(GeneratorError) {
     var names = ReservedNames.members
-    for property in entity.properties {
+    for composite in entity.composites {
+      let name = composite.description.swiftName ?? composite.name
+      try checkUsable(name, "property")
+      if name.hasPrefix("_") || !names.insert(name).inserted {
+        throw GeneratorError("\(entity.name) cannot have another property named \(name)")
+      }
+    }
+    for property in entity.properties where property.attribute?.isField != true {
       try checkUsable(property.swiftName, "property")
       if property.swiftName.hasPrefix("_") || !names.insert(property.swiftName).inserted {
         throw GeneratorError("\(entity.name) cannot have another property named \(property.swiftName)")

@@ -22,6 +22,16 @@ enum SwiftType {
     }
   }
 
+  /// The type of an attribute's values: the app's own, or that of the stored form.
+  static func name(of attribute: AttributeDescription) -> String {
+    guard let scalar = attribute.scalar else { return name(of: attribute.type) }
+    return if case .array = attribute.type { "[\(scalar)]" } else { scalar }
+  }
+
+  static func needsFoundation(_ attribute: AttributeDescription) -> Bool {
+    attribute.scalar == nil && needsFoundation(attribute.type)
+  }
+
   /// The type of values that belong to no single attribute.
   static func name(of type: FormatType) -> String {
     switch type {
@@ -55,11 +65,18 @@ extension Field {
   /// - Parameter isOptional: Whether the value may be nil.
   func rounding(isOptional: Bool) -> String {
     let mark = isOptional ? "?" : ""
+    let rounded = attribute?.description.scalar == nil ? "roundedToMicroseconds" : "_rounded"
     return switch attribute?.type {
-    case .date: "\(mark).roundedToMicroseconds"
-    case .array(.date): "\(mark).map { $0.roundedToMicroseconds }"
+    case .date: "\(mark).\(rounded)"
+    case .array(.date): "\(mark).map { $0.\(rounded) }"
     default: ""
     }
+  }
+
+  /// The value as it is stored, from code that may contain optional chaining.
+  func rounded(_ code: String) -> String {
+    let rounding = rounding(isOptional: attribute?.isOptional == true)
+    return rounding.isEmpty ? code : "(\(code))\(rounding)"
   }
 
   /// The code that converts a value to the form in which the row holds it.
@@ -78,20 +95,32 @@ enum DefaultExpression {
   static func code(
     of value: DefaultValue, for attribute: Attribute, in model: Model, entity: Entity
   ) throws(GeneratorError) -> Code {
-    if let code = code(of: value, type: attribute.type, in: model) { return code }
+    if let code = code(of: value, type: attribute.type, scalar: attribute.description.scalar, in: model) { return code }
     throw GeneratorError(
       "the default of \(entity.name).\(attribute.name) is no value of type \(attribute.type.spelling)")
   }
 
-  private static func code(of value: DefaultValue, type: AttributeType, in model: Model) -> Code? {
+  /// - Parameter scalar: The app's type of the value, or of the elements of a list; nil if it has the model's own.
+  static func code(of value: DefaultValue, type: AttributeType, scalar: String?, in model: Model) -> Code? {
+    func wrapped(_ code: Code) -> Code { scalar.map { .call("\($0)._made", [code]) } ?? code }
     switch (value, type) {
-    case (.now, .date): return .plain("Foundation.Date()")
-    case (.new, .uuid): return .plain("Foundation.UUID()")
-    case (.value(let value), _): return code(of: value, type: type, in: model)
+    case (.now, .date): return wrapped(.plain("Foundation.Date()"))
+    case (.new, .uuid): return wrapped(.plain("Foundation.UUID()"))
+    case (.value(let value), _): return code(of: value, type: type, in: model).map(wrapped)
     case (.list(let values), .array(let element)):
-      let codes = values.compactMap { code(of: $0, type: element, in: model) }
+      let codes = values.compactMap { code(of: $0, type: element, in: model).map(wrapped) }
       return codes.count == values.count ? .list(codes) : nil
     default: return nil
+    }
+  }
+
+  /// Whether a value can be the default of an argument, which may not use what only generated code may.
+  static func canBeArgument(_ value: DefaultValue, _ attribute: AttributeDescription) -> Bool {
+    guard attribute.scalar == nil else { return false }
+    switch (value, attribute.type) {
+    case (.now, _), (.new, _): return true
+    case (_, .date), (_, .url), (_, .array(.date)), (_, .array(.url)): return false
+    default: return true
     }
   }
 
@@ -222,8 +251,10 @@ struct RequestPlan {
     var path = PropertyPath(variable: 0)
     var entity: Entity? = start
     var last: Property?
-    for name in names.split(separator: ".", omittingEmptySubsequences: false) {
-      guard let property = entity?.property(named: String(name)) else { return nil }
+    var names = names.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
+    while !names.isEmpty {
+      guard let (property, length) = entity?.property(at: names) else { return nil }
+      names = names.dropFirst(length)
       path = path.appending(property.index)
       last = property
       entity = property.relationship.map { model.entities[$0.destination] }
@@ -241,7 +272,7 @@ extension RequestPlan.Parameter {
       type = entity.map { model.className(of: $0) } ?? TypeName.managedObject
     } else {
       isObject = false
-      type = variable.attribute.map(SwiftType.name) ?? SwiftType.name(of: variable.type)
+      type = variable.attribute.map { SwiftType.name(of: $0) } ?? SwiftType.name(of: variable.type)
     }
   }
 }

@@ -15,6 +15,10 @@ public struct ModelDescription: Hashable, Sendable {
   /// The versions of these structs, by name: a plan of a migration tells where one has changed. A struct without a
   /// version has the version 1.
   public var codableVersions: [String: Int]
+  /// The app's own types of single values, in the order of the file.
+  public var scalars: [ScalarDescription]
+  /// The groups of attributes that entities use as one attribute, in the order of the file.
+  public var composites: [CompositeDescription]
   /// The entities, in the order of the file.
   public var entities: [EntityDescription]
   /// The names of former entities whose objects a migration may delete.
@@ -31,10 +35,13 @@ public struct ModelDescription: Hashable, Sendable {
     name: String, version: String? = nil, doc: String? = nil, enums: [EnumDescription] = [],
     codableTypes: [String] = [], codableVersions: [String: Int] = [:], entities: [EntityDescription] = [],
     removed: [String] = [],
-    userInfo: [UserInfoEntry] = [], history: HistoryContent = .off, keepHistory: HistoryLimit? = nil
+    userInfo: [UserInfoEntry] = [], history: HistoryContent = .off, keepHistory: HistoryLimit? = nil,
+    scalars: [ScalarDescription] = [], composites: [CompositeDescription] = []
   ) {
     self.name = name
     self.version = version
+    self.scalars = scalars
+    self.composites = composites
     self.doc = doc
     self.enums = enums
     self.codableTypes = codableTypes
@@ -75,6 +82,11 @@ public struct EntityDescription: Hashable, Sendable {
   public var attributes: [AttributeDescription]
   /// The entity's own relationships, in the order of the file.
   public var relationships: [RelationshipDescription]
+  /// The entity's own composite attributes, in the order of the file.
+  public var composites: [CompositeAttributeDescription] {
+    get { rare?.value.composites ?? [] }
+    set { change { $0.composites = newValue } }
+  }
   /// Lists of property names; the combined values of each must be unique.
   public var uniqueKeys: [[String]]
   /// The indexes that the store maintains.
@@ -134,7 +146,7 @@ public struct EntityDescription: Hashable, Sendable {
     relationships: [RelationshipDescription] = [], uniqueKeys: [[String]] = [], indexes: [IndexDescription] = [],
     fetchRequests: [FetchRequestDescription] = [], hooks: [LifecycleHook] = [], swiftName: String? = nil,
     renamedFrom: [String] = [], removed: [String] = [], doc: String? = nil, userInfo: [UserInfoEntry] = [],
-    json: EntityJSON? = nil, history: HistoryContent? = nil
+    json: EntityJSON? = nil, history: HistoryContent? = nil, composites: [CompositeAttributeDescription] = []
   ) {
     self.name = name
     self.parent = parent
@@ -146,7 +158,7 @@ public struct EntityDescription: Hashable, Sendable {
     rare = .keeping(
       Rare(
         fetchRequests: fetchRequests, hooks: hooks, swiftName: swiftName, renamedFrom: renamedFrom, removed: removed,
-        doc: doc, userInfo: userInfo, json: json, history: history))
+        doc: doc, userInfo: userInfo, json: json, history: history, composites: composites))
   }
 }
 
@@ -162,6 +174,7 @@ extension EntityDescription {
     var userInfo: [UserInfoEntry] = []
     var json: EntityJSON?
     var history: HistoryContent?
+    var composites: [CompositeAttributeDescription] = []
 
     static let empty = Rare()
   }
@@ -263,8 +276,13 @@ public struct FetchRequestDescription: Hashable, Sendable {
 public struct AttributeDescription: Hashable, Sendable {
   /// The name in the model.
   public var name: String
-  /// The type.
+  /// The type, in the form in which values are stored.
   public var type: AttributeType
+  /// The app's own type of the value, or of the elements of a list, by name; nil if it has the model's own.
+  public var scalar: String? {
+    get { rare?.value.scalar }
+    set { change { $0.scalar = newValue } }
+  }
   /// Whether nil, or no member, is allowed.
   public var isOptional: Bool
   /// Whether the value is only in memory and never stored.
@@ -326,7 +344,7 @@ public struct AttributeDescription: Hashable, Sendable {
     default defaultValue: DefaultValue? = nil, rules: AttributeRules = AttributeRules(), external: Bool = false,
     searchable: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], backfill: Backfill? = nil,
     lossy: Bool = false, doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil,
-    keptInHistory: Bool = false
+    keptInHistory: Bool = false, scalar: String? = nil
   ) {
     self.name = name
     self.type = type
@@ -339,7 +357,7 @@ public struct AttributeDescription: Hashable, Sendable {
     rare = .keeping(
       Rare(
         defaultValue: defaultValue, rules: rules, swiftName: swiftName, renamedFrom: renamedFrom, backfill: backfill,
-        doc: doc, userInfo: userInfo, json: json))
+        doc: doc, userInfo: userInfo, json: json, scalar: scalar))
   }
 
   /// Creates the description of an attribute without options.
@@ -372,6 +390,7 @@ extension AttributeDescription {
     var doc: String?
     var userInfo: [UserInfoEntry] = []
     var json: PropertyJSON?
+    var scalar: String?
 
     static let empty = Rare()
   }
@@ -393,6 +412,12 @@ extension AttributeDescription {
     var value = rare?.value ?? Rare.empty
     body(&value)
     rare = .keeping(value)
+  }
+
+  /// The name of the type in a model file, without a question mark.
+  public var typeSpelling: String {
+    guard let scalar else { return type.spelling }
+    return if case .array = type { "[\(scalar)]" } else { scalar }
   }
 }
 

@@ -14,12 +14,16 @@ extension ModelDescription {
     if history != .off { members.add("history", history.canonical) }
     members.add("keepHistory", keepHistory?.json)
     if !enums.isEmpty { members.add("enums", .lines(enums.map { ($0.name, $0.json) })) }
+    if !scalars.isEmpty { members.add("scalars", .object(scalars.map { ($0.name, .text($0.type.spelling)) })) }
     members.add("codableTypes", codableTypes)
     if !codableVersions.isEmpty {
       let versions = codableVersions.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
       members.add("codableVersions", .object(versions.map { ($0.key, .verbatim(String($0.value))) }))
     }
     let writer = EntityWriter(enums: Dictionary(enums.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }))
+    if !composites.isEmpty {
+      members.add("composites", .lines(composites.map { ($0.name, writer.json($0)) }))
+    }
     if !entities.isEmpty { members.add("entities", .lines(entities.map { ($0.name, writer.json($0)) })) }
     members.add("removed", removed)
     var text = ""
@@ -82,7 +86,8 @@ private struct EntityWriter {
     members.add("swiftName", entity.swiftName)
     members.add(formerNames: entity.renamedFrom)
     members.add("removed", entity.removed)
-    if !entity.attributes.isEmpty { members.add("attributes", .lines(entity.attributes.map { ($0.name, json($0)) })) }
+    let attributes = json(entity.attributes, entity.composites)
+    if !attributes.isEmpty { members.add("attributes", .lines(attributes)) }
     if !entity.relationships.isEmpty {
       members.add("relationships", .lines(entity.relationships.map { ($0.name, json($0)) }))
     }
@@ -97,6 +102,13 @@ private struct EntityWriter {
     members.add(entity.userInfo)
     members.add("history", entity.history?.canonical)
     members.add("json", entity.json?.canonical)
+    return .lines(members.all)
+  }
+
+  func json(_ composite: CompositeDescription) -> CanonicalJSON {
+    var members = CanonicalMembers()
+    members.add("doc", composite.doc)
+    members.add("attributes", .lines(json(composite.attributes, composite.composites)))
     return .lines(members.all)
   }
 
@@ -119,7 +131,42 @@ private struct EntityWriter {
 
   // MARK: Properties
 
+  /// The members of `attributes`, with each composite attribute in its place.
+  private func json(
+    _ attributes: [AttributeDescription], _ composites: [CompositeAttributeDescription]
+  ) -> [(key: String, value: CanonicalJSON)] {
+    guard !composites.isEmpty else { return attributes.map { ($0.name, json($0)) } }
+    var members: [(key: String, value: CanonicalJSON)] = []
+    for place in 0...attributes.count {
+      for composite in composites where min(composite.position, attributes.count) == place {
+        members.append((composite.name, json(composite)))
+      }
+      if place < attributes.count { members.append((attributes[place].name, json(attributes[place]))) }
+    }
+    return members
+  }
+
+  private func json(_ composite: CompositeAttributeDescription) -> CanonicalJSON {
+    var members = CanonicalMembers()
+    members.add("swiftName", composite.swiftName)
+    members.add(formerNames: composite.renamedFrom)
+    if !composite.fields.isEmpty {
+      members.add("fields", .object(composite.fields.map { ($0.name, .object(words(of: $0).all)) }))
+    }
+    members.add("doc", composite.doc)
+    members.add(composite.userInfo)
+    let type = CanonicalJSON.text(composite.composite + (composite.isOptional ? "?" : ""))
+    return members.all.isEmpty ? type : .object([("type", type)] + members.all)
+  }
+
   private func json(_ attribute: AttributeDescription) -> CanonicalJSON {
+    let members = words(of: attribute)
+    let type = CanonicalJSON.text(attribute.typeSpelling + (attribute.isOptional ? "?" : ""))
+    return members.all.isEmpty ? type : .object([("type", type)] + members.all)
+  }
+
+  /// What the model says of an attribute besides its type.
+  private func words(of attribute: AttributeDescription) -> CanonicalMembers {
     var members = CanonicalMembers()
     members.add("default", attribute.defaultValue.map { json($0, attribute.type) })
     members.add("transient", attribute.isTransient)
@@ -138,8 +185,7 @@ private struct EntityWriter {
     members.add("doc", attribute.doc)
     members.add(attribute.userInfo)
     members.add("json", attribute.json?.canonical(isRelationship: false))
-    let type = CanonicalJSON.text(attribute.type.spelling + (attribute.isOptional ? "?" : ""))
-    return members.all.isEmpty ? type : .object([("type", type)] + members.all)
+    return members
   }
 
   private func json(_ backfill: Backfill, _ type: AttributeType) -> CanonicalJSON {

@@ -4,6 +4,7 @@ struct EntityResolver {
   private var properties: [Property] = []
   private var columns: [Column] = []
   private var numbers: [String: Int] = [:]
+  private var composites: [Composite] = []
 
   private init(_ links: ModelLinks) { self.links = links }
 
@@ -37,7 +38,7 @@ struct EntityResolver {
     return Entity(
       index: index, name: declared.name, isAbstract: declared.isAbstract, parent: links.parents[index], root: line[0],
       subtree: links.subtree(of: index), properties: properties, columns: columns, firstOwnColumn: firstOwnColumn,
-      uniqueKeys: keys, indexes: indexes, propertyNumbers: numbers)
+      uniqueKeys: keys, indexes: indexes, composites: composites, propertyNumbers: numbers)
   }
 
   /// The numbers of the named properties. The links were checked, so that each name has one.
@@ -46,7 +47,14 @@ struct EntityResolver {
   private mutating func append(_ number: Int, isRoot: Bool) {
     let entity = links.description.entities[number]
     let prefix = isRoot ? "" : "\(entity.name)."
-    for attribute in entity.attributes { append(attribute, entity: number, prefix: prefix) }
+    if let expansion = links.expansion(of: number, firstNumber: properties.count) {
+      for field in expansion.fields {
+        append(field.attribute, entity: number, prefix: prefix, role: field.role)
+      }
+      composites += expansion.composites
+    } else {
+      for attribute in entity.attributes { append(attribute, entity: number, prefix: prefix) }
+    }
     var orders: [Column] = []
     let declarations = entity.relationships.indices.map { ModelLinks.Declaration(entity: number, place: $0) }
     let firstOrder = columns.count + declarations.count { links.link($0).home.isColumn }
@@ -70,21 +78,29 @@ struct EntityResolver {
     columns += orders
   }
 
-  private mutating func append(_ attribute: AttributeDescription, entity: Int, prefix: String) {
+  private mutating func append(
+    _ attribute: AttributeDescription, entity: Int, prefix: String, role: Attribute.Role = .plain
+  ) {
     let enumeration = attribute.type.enumName.flatMap(links.enumeration)
     let storageClass = attribute.type.storageClass { links.enumeration($0)?.rawType }
     let column = attribute.isTransient ? nil : columns.count
     if !attribute.isTransient {
       columns.append(
         Column(
-          name: prefix + attribute.name, content: .attribute(properties.count), storageClass: storageClass,
-          isOptional: attribute.isOptional))
+          name: prefix + (role != .plain ? Self.columnName(ofField: attribute.name) : attribute.name),
+          content: .attribute(properties.count),
+          storageClass: storageClass, isOptional: attribute.isOptional))
     }
     properties.append(
       .attribute(
         Attribute(
           index: properties.count, entity: entity, column: column, storageClass: storageClass, description: attribute,
-          enumeration: enumeration)))
+          enumeration: enumeration, role: role)))
+  }
+
+  /// The column of a field: `price_amount` for `price.amount`.
+  private static func columnName(ofField path: String) -> String {
+    String(decoding: path.utf8.map { $0 == UInt8(ascii: ".") ? UInt8(ascii: "_") : $0 }, as: UTF8.self)
   }
 
   private mutating func append(

@@ -192,12 +192,15 @@ public final class Entity: Sendable {
   public let uniqueKeys: [UniqueKey]
   /// The indexes that the entity itself declares.
   public let indexes: [Index]
+  /// The composite attributes, inherited ones first. Their fields are among ``properties``.
+  public let composites: [Composite]
 
   let propertyNumbers: [String: Int]
 
   init(
     index: Int, name: String, isAbstract: Bool, parent: Int?, root: Int, subtree: [Int], properties: [Property],
-    columns: [Column], firstOwnColumn: Int, uniqueKeys: [UniqueKey], indexes: [Index], propertyNumbers: [String: Int]
+    columns: [Column], firstOwnColumn: Int, uniqueKeys: [UniqueKey], indexes: [Index], composites: [Composite],
+    propertyNumbers: [String: Int]
   ) {
     self.index = index
     self.name = name
@@ -210,6 +213,7 @@ public final class Entity: Sendable {
     self.firstOwnColumn = firstOwnColumn
     self.uniqueKeys = uniqueKeys
     self.indexes = indexes
+    self.composites = composites
     self.propertyNumbers = propertyNumbers
   }
 
@@ -225,6 +229,31 @@ public final class Entity: Sendable {
   /// The property of this name; nil if there is none.
   public func property(named name: String) -> Property? {
     propertyNumbers[name].map { properties[$0] }
+  }
+
+  /// The property that a path begins with. A field of a composite takes several names of the path.
+  ///
+  /// - Parameter names: The names of a path from the entity.
+  /// - Returns: the property, and the number of its names; nil if there is none.
+  public func property(at names: ArraySlice<String>) -> (property: Property, length: Int)? {
+    guard var path = names.first else { return nil }
+    var length = 1
+    while length < names.count, composite(named: path) != nil {
+      path += "." + names[names.startIndex + length]
+      length += 1
+    }
+    return property(named: path).map { ($0, length) }
+  }
+
+  /// The composite attribute of this path, which may be a group in a group; nil if there is none.
+  public func composite(named path: String) -> Composite? {
+    var found: Composite?
+    var members = composites
+    repeat {
+      found = members.first { path == $0.name || path.hasPrefix($0.name + ".") }
+      members = found?.members.compactMap { if case .composite(let inner) = $0 { inner } else { nil } } ?? []
+    } while found != nil && found?.name != path
+    return found
   }
 }
 
@@ -306,10 +335,22 @@ public final class Attribute: Sendable {
   public let description: AttributeDescription
   /// The enum of the value, or of the elements of a list; nil for any other type.
   package let enumeration: EnumDescription?
+  /// What the attribute is to a composite.
+  public let role: Role
+
+  /// What an attribute is to a composite.
+  public enum Role: Sendable {
+    /// An attribute of its own.
+    case plain
+    /// A field.
+    case field
+    /// True if there is a value of a composite that may be nil, and nil otherwise.
+    case presence
+  }
 
   init(
     index: Int, entity: Int, column: Int?, storageClass: StorageClass, description: AttributeDescription,
-    enumeration: EnumDescription?
+    enumeration: EnumDescription?, role: Role
   ) {
     self.index = index
     self.entity = entity
@@ -317,7 +358,11 @@ public final class Attribute: Sendable {
     self.storageClass = storageClass
     self.description = description
     self.enumeration = enumeration
+    self.role = role
   }
+
+  /// Whether the attribute belongs to a composite.
+  public var isField: Bool { role != .plain }
 
   /// The name in the model.
   public var name: String { description.name }

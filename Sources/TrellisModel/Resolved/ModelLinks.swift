@@ -18,6 +18,8 @@ struct ModelLinks: Sendable {
   private var links: ContiguousArray<Link> = []
   /// The place of the first relationship of each entity in ``links``.
   private var firstLinks: ContiguousArray<Int> = []
+  /// The attributes of the entities that have composite attributes, with those of the fields.
+  private var expanded: [Int: [AttributeDescription]] = [:]
 
   /// A declared relationship, with what its names stand for.
   struct Link: Sendable {
@@ -57,6 +59,8 @@ struct ModelLinks: Sendable {
     }
     entityNumbers = numbers
     try resolveParents()
+    try expandComposites()
+    try checkScalars()
     try resolveLinks()
     try checkNames()
     try checkKeys()
@@ -136,6 +140,47 @@ struct ModelLinks: Sendable {
   /// The enum of this name; nil if there is none.
   func enumeration(_ name: String) -> EnumDescription? { description.enums.last { $0.name == name } }
 
+  // MARK: Attributes
+
+  private mutating func expandComposites() throws(SchemaError) {
+    for index in description.entities.indices where !description.entities[index].composites.isEmpty {
+      let entity = description.entities[index]
+      expanded[index] = try CompositeExpansion(entity.attributes, entity.composites, in: description).fields.map(
+        \.attribute)
+    }
+  }
+
+  /// The attributes of an entity with those of its composite attributes; nil if it has no composite attributes.
+  func expansion(of entity: Int, firstNumber: Int) -> CompositeExpansion? {
+    guard expanded[entity] != nil else { return nil }
+    let entity = description.entities[entity]
+    // The composites were checked, so that there is an expansion.
+    return try? CompositeExpansion(entity.attributes, entity.composites, in: description, firstNumber: firstNumber)
+  }
+
+  /// The own attributes of an entity, in the order of their numbers.
+  private func attributes(of entity: Int) -> [AttributeDescription] {
+    expanded[entity] ?? description.entities[entity].attributes
+  }
+
+  /// - Throws: ``SchemaError`` if an attribute has a type of the app that the model does not declare, or declares with
+  ///   another stored form.
+  private func checkScalars() throws(SchemaError) {
+    for entity in description.entities.indices {
+      try checkScalars(of: attributes(of: entity), in: description.entities[entity].name)
+    }
+  }
+
+  private func checkScalars(of attributes: [AttributeDescription], in owner: String) throws(SchemaError) {
+    for place in attributes.indices {
+      guard let name = attributes[place].scalar else { continue }
+      let form = description.scalars.first { $0.name == name }?.type
+      guard let form, attributes[place].type == form || attributes[place].type == .array(form) else {
+        throw SchemaError("\(owner).\(attributes[place].name) has no valid stored form of \(name)")
+      }
+    }
+  }
+
   // MARK: Relationships
 
   /// The link of a declared relationship.
@@ -167,10 +212,10 @@ struct ModelLinks: Sendable {
 
   /// The number of a relationship among the properties of the entity that declares it.
   func propertyNumber(_ declaration: Declaration) -> Int {
-    var number = description.entities[declaration.entity].attributes.count + declaration.place
+    var number = attributes(of: declaration.entity).count + declaration.place
     var ancestor = parents[declaration.entity]
     while let entity = ancestor {
-      number += description.entities[entity].attributes.count + description.entities[entity].relationships.count
+      number += attributes(of: entity).count + description.entities[entity].relationships.count
       ancestor = parents[entity]
     }
     return number
@@ -295,7 +340,7 @@ struct ModelLinks: Sendable {
   /// Notes what few models have, so that it is not searched for again and again.
   private mutating func noteRareAttributes() {
     for entity in description.entities.indices {
-      let attributes = description.entities[entity].attributes
+      let attributes = attributes(of: entity)
       for place in attributes.indices where !attributes[place].isTransient {
         if attributes[place].isExternal { hasExternalData = true }
         if attributes[place].isSearchable { hasSearchableText = true }
@@ -306,7 +351,7 @@ struct ModelLinks: Sendable {
   /// Adds the names of an entity's properties, in their order.
   private func addNames(of entity: Int, to names: inout [String]) {
     if let parent = parents[entity] { addNames(of: parent, to: &names) }
-    let attributes = description.entities[entity].attributes
+    let attributes = attributes(of: entity)
     for place in attributes.indices { names.append(attributes[place].name) }
     let relationships = description.entities[entity].relationships
     for place in relationships.indices { names.append(relationships[place].name) }
@@ -340,7 +385,7 @@ struct ModelLinks: Sendable {
   }
 
   private func isStored(_ name: String, in entity: Int) -> Bool {
-    let attributes = description.entities[entity].attributes
+    let attributes = attributes(of: entity)
     if attributes.indices.contains(where: { attributes[$0].name == name && !attributes[$0].isTransient }) {
       return true
     }

@@ -1,12 +1,14 @@
 /// The keys of the objects in a model file.
 package enum ModelKeys {
   package static let model = [
-    "$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "codableVersions", "entities",
+    "$schema", "model", "version", "doc", "userInfo", "enums", "scalars", "codableTypes", "codableVersions",
+    "composites", "entities",
     "removed", "foundationPredicates", "migrates", "history", "keepHistory",
   ]
   package static let historyLimit = ["days", "transactions"]
   package static let enumeration = ["type", "cases", "unknown", "doc"]
   package static let enumCase = ["name", "value", "renamedFrom", "doc"]
+  package static let composite = ["attributes", "doc"]
   package static let entity = [
     "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "hooks",
     "swiftName", "renamedFrom", "removed", "userInfo", "json", "history",
@@ -14,6 +16,13 @@ package enum ModelKeys {
   package static let attribute = [
     "type", "optional", "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage",
     "searchable", "keepInHistory", "doc", "renamedFrom", "backfill", "convert", "userInfo", "swiftName", "json",
+  ]
+  package static let compositeAttribute = [
+    "type", "optional", "fields", "doc", "renamedFrom", "userInfo", "swiftName",
+  ]
+  /// What an entity may say of a field of a composite.
+  package static let field = [
+    "default", "searchable", "keepInHistory", "renamedFrom", "backfill", "convert", "json", "doc",
   ]
   package static let relationship = [
     "destination", "inverse", "deleteRule", "toMany", "ordered", "minCount", "maxCount", "optional", "transient", "doc",

@@ -64,7 +64,15 @@ struct StoredModelReader {
     }
   }
 
-  private let types: [String: AttributeType]
+  /// A type by its name in the text.
+  private enum NamedType {
+    case attribute(AttributeType, scalar: String?)
+    case composite
+  }
+
+  private let types: [String: NamedType]
+  /// The model so far, whose composites have the types of fields.
+  private var model: ModelDescription
   private let values: StoredValueReader
 
   static func model(_ root: JSONNode) throws(Fault) -> ModelDescription {
@@ -90,7 +98,21 @@ struct StoredModelReader {
     for (name, node) in try fields.members("enums", atMost: Limits.enums) {
       model.enums.append(try enumeration(name, node))
     }
-    let reader = StoredModelReader(model)
+    for (name, node) in try fields.members("scalars", atMost: Limits.enums) {
+      guard let type = ScalarDescription.storedForms.first(where: { $0.spelling == node.string }) else {
+        throw Fault(.newerFormat, at: node.offset, "The stored form of '\(name.shown)' is unknown.")
+      }
+      model.scalars.append(ScalarDescription(name, type))
+    }
+    let composites = try fields.members("composites", atMost: Limits.enums)
+    var reader = StoredModelReader(model, composites: composites.map(\.0))
+    for (name, node) in composites {
+      let fields = try StoredFields(node, "composite '\(name.shown)'", ModelKeys.composite)
+      let (attributes, inner) = try reader.attributes(fields, of: name)
+      model.composites.append(
+        CompositeDescription(name, attributes: attributes, composites: inner, doc: try fields.text("doc")))
+    }
+    reader.model = model
     for (name, node) in try fields.members("entities", atMost: Limits.entities) {
       model.entities.append(try reader.entity(name, node))
     }
@@ -99,15 +121,23 @@ struct StoredModelReader {
     return model
   }
 
-  private init(_ model: ModelDescription) {
-    var types: [String: AttributeType] = [:]
-    for type in model.codableTypes { types[type] = .codable(type) }
-    for enumeration in model.enums { types[enumeration.name] = .enumeration(enumeration.name) }
+  private init(_ model: ModelDescription, composites: [String]) {
+    var types: [String: NamedType] = [:]
+    for composite in composites { types[composite] = .composite }
+    for type in model.codableTypes { types[type] = .attribute(.codable(type), scalar: nil) }
+    for scalar in model.scalars {
+      types["[\(scalar.name)]"] = .attribute(.array(scalar.type), scalar: scalar.name)
+      types[scalar.name] = .attribute(scalar.type, scalar: scalar.name)
+    }
+    for enumeration in model.enums {
+      types[enumeration.name] = .attribute(.enumeration(enumeration.name), scalar: nil)
+    }
     for scalar in AttributeType.scalars {
-      types["[\(scalar.spelling)]"] = .array(scalar)
-      types[scalar.spelling] = scalar
+      types["[\(scalar.spelling)]"] = .attribute(.array(scalar), scalar: nil)
+      types[scalar.spelling] = .attribute(scalar, scalar: nil)
     }
     self.types = types
+    self.model = model
     values = StoredValueReader(model.enums)
   }
 
@@ -181,9 +211,7 @@ struct StoredModelReader {
       renamedFrom: try fields.textOrTexts("renamedFrom"), removed: try fields.texts("removed"),
       doc: try fields.text("doc"), userInfo: try fields.userInfo(), json: try entityJSON(fields),
       history: try fields.history())
-    for (attribute, node) in try fields.members("attributes", atMost: Limits.properties) {
-      entity.attributes.append(try self.attribute(attribute, node, of: name))
-    }
+    (entity.attributes, entity.composites) = try attributes(fields, of: name)
     let left = Limits.properties - entity.attributes.count
     for (relationship, node) in try fields.members("relationships", atMost: left) {
       entity.relationships.append(try self.relationship(relationship, node, of: name))
@@ -209,17 +237,70 @@ struct StoredModelReader {
 
   // MARK: Attributes
 
-  private func attribute(_ name: String, _ node: JSONNode, of entity: String) throws(Fault) -> AttributeDescription {
-    let owner = "attribute '\(entity.shown).\(name.shown)'"
-    if let spelling = node.string {
-      let (type, isOptional) = try type(spelling, at: node.offset, of: owner)
-      return AttributeDescription(name, type, optional: isOptional)
+  /// The attributes of an entity or a composite.
+  private func attributes(
+    _ owner: StoredFields, of name: String
+  ) throws(Fault) -> ([AttributeDescription], [CompositeAttributeDescription]) {
+    var attributes: [AttributeDescription] = []
+    var composites: [CompositeAttributeDescription] = []
+    for (attribute, node) in try owner.members("attributes", atMost: Limits.properties) {
+      let owner = "attribute '\(name.shown).\(attribute.shown)'"
+      guard let spelling = node.string ?? node.object?["type"]?.value.string else {
+        throw Fault(.damaged, at: node.offset, "The \(owner) needs the key 'type'.")
+      }
+      let isOptional = spelling.utf8.last == UInt8(ascii: "?")
+      switch types[isOptional ? String(spelling.dropLast()) : spelling] {
+      case .attribute(let type, let scalar)?:
+        attributes.append(
+          try self.attribute(attribute, node, owner: owner, type, optional: isOptional, scalar: scalar))
+      case .composite?:
+        let name = isOptional ? String(spelling.dropLast()) : spelling
+        var composite = CompositeAttributeDescription(
+          attribute, name, optional: isOptional, position: attributes.count)
+        if node.object != nil { try read(node, owner: owner, into: &composite) }
+        composites.append(composite)
+      case nil:
+        throw Fault(
+          .newerFormat, at: node.object?["type"]?.value.offset ?? node.offset,
+          "The type '\(spelling.shown)' of \(owner) is unknown.")
+      }
+    }
+    return (attributes, composites)
+  }
+
+  private func read(
+    _ node: JSONNode, owner: String, into composite: inout CompositeAttributeDescription
+  ) throws(Fault) {
+    let fields = try StoredFields(node, owner, ModelKeys.compositeAttribute)
+    let isOptional = try fields.flag("optional")
+    composite.isOptional = composite.isOptional || isOptional
+    composite.swiftName = try fields.text("swiftName")
+    composite.renamedFrom = try fields.textOrTexts("renamedFrom")
+    composite.doc = try fields.text("doc")
+    composite.userInfo = try fields.userInfo()
+    let words = try fields.members("fields", atMost: Limits.properties)
+    // A composite without fields, or in a circle, is a fault of the model.
+    guard !words.isEmpty, let known = try? model.fieldAttributes(of: composite) else { return }
+    for (field, node) in words {
+      let owner = "field '\(field.shown)' of \(owner)"
+      guard let description = known.first(where: { $0.name == "\(composite.name).\(field)" }) else {
+        throw Fault(.damaged, at: node.offset, "There is no \(owner).")
+      }
+      _ = try StoredFields(node, owner, ModelKeys.field)
+      composite.fields.append(
+        try attribute(field, node, owner: owner, description.type, optional: false, scalar: nil))
+    }
+  }
+
+  private func attribute(
+    _ name: String, _ node: JSONNode, owner: String, _ type: AttributeType, optional isOptional: Bool, scalar: String?
+  ) throws(Fault) -> AttributeDescription {
+    if node.string != nil {
+      var attribute = AttributeDescription(name, type, optional: isOptional)
+      if let scalar { attribute.scalar = scalar }
+      return attribute
     }
     let fields = try StoredFields(node, owner, ModelKeys.attribute)
-    guard let spelling = try fields.text("type") else {
-      throw Fault(.damaged, at: node.offset, "The \(owner) needs the key 'type'.")
-    }
-    let (type, isOptional) = try type(spelling, at: fields["type"]?.offset ?? node.offset, of: owner)
     var attribute = AttributeDescription(
       name, type, optional: try fields.flag("optional") || isOptional, transient: try fields.flag("transient"),
       default: fields["default"].flatMap { try? values.readConstant($0, as: type) },
@@ -228,20 +309,11 @@ struct StoredModelReader {
       renamedFrom: try fields.textOrTexts("renamedFrom"),
       lossy: try fields.word("convert", ConversionWord.self) == .lossy, doc: try fields.text("doc"),
       userInfo: try fields.userInfo(), json: try propertyJSON(fields, ModelKeys.attributeJSON),
-      keptInHistory: try fields.flag("keepInHistory"))
+      keptInHistory: try fields.flag("keepInHistory"), scalar: scalar)
     if let backfill = fields["backfill"], !attribute.isTransient {
       attribute.backfill = values.readBackfill(backfill, as: type)
     }
     return attribute
-  }
-
-  private func type(_ spelling: String, at offset: Int, of owner: String) throws(Fault) -> (AttributeType, Bool) {
-    let isOptional = spelling.utf8.last == UInt8(ascii: "?")
-    let name = isOptional ? String(spelling.dropLast()) : spelling
-    guard let type = types[name] else {
-      throw Fault(.newerFormat, at: offset, "The type '\(name.shown)' of \(owner) is unknown.")
-    }
-    return (type, isOptional)
   }
 
   private func rules(_ fields: StoredFields, _ type: AttributeType) throws(Fault) -> AttributeRules {

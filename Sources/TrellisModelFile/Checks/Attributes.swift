@@ -18,25 +18,51 @@ enum AttributeTypes {
   private static let collectionNames: Set = ["array", "list", "set", "orderedset", "nsset", "nsorderedset"]
 
   static func check(_ draft: inout Draft, _ findings: Findings) {
-    let codableTypes = Set(draft.codableTypes.map(\.value))
-    for entity in draft.entities.indices {
-      for attribute in draft.entities[entity].attributes.indices {
-        let name = draft.entities[entity].attributes[attribute].typeName
-        guard let type = type(name.value, draft, codableTypes) else {
-          report(name, of: draft.path(entity, draft.entities[entity].attributes[attribute].name.value), draft, findings)
-          continue
-        }
-        draft.entities[entity].attributes[attribute].description.type = type
-        draft.entities[entity].attributes[attribute].hasType = true
-      }
+    for number in draft.scalars.indices { checkForm(of: &draft.scalars[number], findings) }
+    let known = draft
+    for number in draft.composites.indices {
+      check(&draft.composites[number].attributes, of: known.composites[number].name.value, known, findings)
+    }
+    for number in draft.entities.indices {
+      check(&draft.entities[number].attributes, of: known.entities[number].name.value, known, findings)
     }
   }
 
-  private static func type(_ name: String, _ draft: Draft, _ codableTypes: Set<String>) -> AttributeType? {
-    if let scalar = scalars[name] { return scalar }
-    if let element = name.listElement { return scalars[element].map { .array($0) } }
-    if draft.enumNumbers[name] != nil { return .enumeration(name) }
-    return codableTypes.contains(name) ? .codable(name) : nil
+  private static func check(
+    _ attributes: inout [AttributeDraft], of owner: String, _ draft: Draft, _ findings: Findings
+  ) {
+    for place in attributes.indices {
+      let name = attributes[place].typeName
+      guard let (type, scalar) = type(name.value, draft) else {
+        report(name, of: "\(owner).\(attributes[place].name.value)", draft, findings)
+        continue
+      }
+      attributes[place].description.type = type
+      if let scalar { attributes[place].description.scalar = scalar }
+      attributes[place].hasType = true
+    }
+  }
+
+  private static func checkForm(of scalar: inout ScalarDraft, _ findings: Findings) {
+    let forms = ScalarDescription.storedForms
+    scalar.type = forms.first { $0.spelling == scalar.typeName.value }
+    guard scalar.type == nil else { return }
+    let closest = findings.suggestions.closest(to: scalar.typeName.value, among: forms.map(\.spelling))
+    let remedy = closest.map { "did you mean '\($0)'?" } ?? "it may be \(forms.map(\.spelling).listed)."
+    findings.error(
+      .unknownType, at: scalar.typeName.offset,
+      "\(scalar.typeName.value.quoted) is no stored form of '\(scalar.name.value)'; \(remedy)")
+  }
+
+  private static func type(_ name: String, _ draft: Draft) -> (AttributeType, scalar: String?)? {
+    if let scalar = scalars[name] { return (scalar, nil) }
+    if let element = name.listElement {
+      if let scalar = scalars[element] { return (.array(scalar), nil) }
+      return draft.scalars.first { $0.name.value == element }.map { (.array($0.type ?? .string), element) }
+    }
+    if draft.enumNumbers[name] != nil { return (.enumeration(name), nil) }
+    if let scalar = draft.scalars.first(where: { $0.name.value == name }) { return (scalar.type ?? .string, name) }
+    return draft.codableTypes.contains { $0.value == name } ? (.codable(name), nil) : nil
   }
 
   private static func report(_ name: Located<String>, of path: String, _ draft: Draft, _ findings: Findings) {
@@ -79,10 +105,11 @@ enum AttributeTypes {
     }
     if let scalar = otherNames[name.lowercased()], draft.enumNumbers[name] == nil { return "did you mean '\(scalar)'?" }
     let names =
-      AttributeType.scalars.map(\.spelling) + draft.enums.map(\.name.value) + draft.codableTypes.map(\.value)
+      AttributeType.scalars.map(\.spelling) + draft.enums.map(\.name.value) + draft.scalars.map(\.name.value)
+      + draft.composites.map(\.name.value) + draft.codableTypes.map(\.value)
     if let closest = closest(to: name, names, findings) { return "did you mean '\(closest)'?" }
-    return "it may be \(AttributeType.scalars.map(\.spelling).listed), an enum of the model, or a struct of yours that "
-      + "\"codableTypes\" lists."
+    return "it may be \(AttributeType.scalars.map(\.spelling).listed), an enum or a composite of the model, or a type of "
+      + "yours that \"scalars\" or \"codableTypes\" lists."
   }
 
   private static func closest(to name: String, _ names: [String], _ findings: Findings) -> String? {
@@ -124,15 +151,11 @@ extension String {
 enum AttributeRulesCheck {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let reader = StoredValueReader(draft.enums.map(\.description))
-    for entity in draft.entities.indices {
-      for index in draft.entities[entity].attributes.indices where draft.entities[entity].attributes[index].hasType {
-        var pass = Pass(
-          attribute: draft.entities[entity].attributes[index], entity: draft.entities[entity].name.value,
-          reader: reader, findings: findings)
-        guard !pass.attribute.object.members.isEmpty else { continue }
-        pass.check()
-        draft.entities[entity].attributes[index] = pass.attribute
-      }
+    draft.changeDeclaredAttributes { attribute, owner in
+      guard attribute.hasType, !attribute.object.members.isEmpty else { return }
+      var pass = Pass(attribute: attribute, entity: owner, reader: reader, findings: findings)
+      pass.check()
+      attribute = pass.attribute
     }
   }
 
@@ -153,8 +176,8 @@ enum AttributeRulesCheck {
       checkApplicability("maxLength", type.hasLength, type.hasOrder ? "a greatest value is \"max\"" : nil)
       checkApplicability("pattern", type == .string, nil)
       if type.hasOrder {
-        attribute.description.rules.minimum = readBound("min")
-        attribute.description.rules.maximum = readBound("max")
+        if let minimum = readBound("min") { attribute.description.rules.minimum = minimum }
+        if let maximum = readBound("max") { attribute.description.rules.maximum = maximum }
       }
       checkRanges()
       checkOptions()
@@ -275,14 +298,11 @@ extension Findings {
 enum Defaults {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let reader = StoredValueReader(draft.enums.map(\.description))
-    for entity in draft.entities.indices {
-      for index in draft.entities[entity].attributes.indices {
-        let attribute = draft.entities[entity].attributes[index]
-        guard attribute.hasType, let node = attribute.object["default"]?.value else { continue }
-        let pass = Pass(
-          attribute: attribute, path: draft.path(entity, attribute.name.value), reader: reader, findings: findings)
-        draft.entities[entity].attributes[index].description.defaultValue = pass.read(node)
-      }
+    draft.changeDeclaredAttributes { attribute, owner in
+      guard attribute.hasType, let node = attribute.object["default"]?.value else { return }
+      let pass = Pass(
+        attribute: attribute, path: "\(owner).\(attribute.name.value)", reader: reader, findings: findings)
+      attribute.description.defaultValue = pass.read(node)
     }
   }
 
@@ -392,26 +412,43 @@ enum Backfills {
     let names = knownNames(draft)
     for entity in draft.entities.indices {
       for index in draft.entities[entity].attributes.indices {
-        let attribute = draft.entities[entity].attributes[index]
-        // `StoredOnly` reports a transient attribute.
-        guard attribute.hasType, !attribute.description.isTransient, let node = attribute.object["backfill"]?.value
-        else { continue }
-        let pass = Pass(
-          type: attribute.description.type, path: draft.path(entity, attribute.name.value),
-          entity: draft.entities[entity].name.value, names: names[entity], reader: reader, findings: findings)
-        draft.entities[entity].attributes[index].description.backfill = pass.read(node)
+        read(
+          &draft.entities[entity].attributes[index], draft.entities[entity].name.value, names[entity], reader, findings)
+      }
+      for group in draft.entities[entity].composites.indices {
+        let owner = draft.path(entity, draft.entities[entity].composites[group].name.value)
+        for index in draft.entities[entity].composites[group].fields.indices {
+          read(
+            &draft.entities[entity].composites[group].fields[index], owner, names[entity], reader, findings)
+        }
       }
     }
+  }
+
+  private static func read(
+    _ attribute: inout AttributeDraft, _ owner: String, _ names: Set<String>, _ reader: StoredValueReader,
+    _ findings: Findings
+  ) {
+    // `StoredOnly` reports a transient attribute.
+    guard attribute.hasType, !attribute.description.isTransient, let node = attribute.object["backfill"]?.value
+    else { return }
+    let pass = Pass(
+      type: attribute.description.type, path: "\(owner).\(attribute.name.value)", entity: owner, names: names,
+      reader: reader, findings: findings)
+    attribute.description.backfill = pass.read(node)
   }
 
   /// The present and former names of the properties of each entity's rows. A property may have moved to a parent or to
   /// a child.
   private static func knownNames(_ draft: Draft) -> [Set<String>] {
     let own = draft.entities.map { entity in
-      Set(
-        entity.attributes.flatMap { [$0.name.value] + $0.renamedFrom.map(\.value) }
-          + entity.relationships.flatMap { [$0.name.value] + $0.renamedFrom.map(\.value) }
-          + entity.removed.map(\.value))
+      var names = Set(entity.removed.map(\.value))
+      for attribute in entity.attributes { names.formUnion([attribute.name.value] + attribute.description.renamedFrom) }
+      for group in entity.composites { names.formUnion([group.name.value] + group.description.renamedFrom) }
+      for relationship in entity.relationships {
+        names.formUnion([relationship.name.value] + relationship.description.renamedFrom)
+      }
+      return names
     }
     var known = own
     for (number, entity) in draft.entities.enumerated() {

@@ -15,6 +15,20 @@ enum Names {
       }
     }
     for type in draft.codableTypes { checkType(type, "Codable type", findings) }
+    for scalar in draft.scalars { checkType(scalar.name, "scalar type", findings) }
+    for composite in draft.composites {
+      checkType(composite.name, "composite", findings)
+      for attribute in composite.attributes {
+        checkProperty(
+          attribute.name, "field", of: composite.name.value, swiftName: attribute.description.swiftName,
+          at: attribute.place(of: "swiftName"), findings)
+      }
+      for group in composite.composites {
+        checkProperty(
+          group.name, "field", of: composite.name.value, swiftName: group.description.swiftName,
+          at: group.place(of: "swiftName"), findings)
+      }
+    }
     for (number, entity) in draft.entities.enumerated() {
       checkEntity(entity, findings)
       checkMembers(of: entity, number, draft, findings)
@@ -68,14 +82,19 @@ enum Names {
   // MARK: Members
 
   private static func checkMembers(of entity: EntityDraft, _ number: Int, _ draft: Draft, _ findings: Findings) {
+    for group in entity.composites {
+      checkProperty(
+        group.name, "attribute", of: entity.name.value, swiftName: group.description.swiftName,
+        at: group.place(of: "swiftName"), findings)
+    }
     for attribute in entity.attributes {
       checkProperty(
-        attribute.name, "attribute", entity, swiftName: attribute.description.swiftName,
+        attribute.name, "attribute", of: entity.name.value, swiftName: attribute.description.swiftName,
         at: attribute.place(of: "swiftName"), findings)
     }
     for relationship in entity.relationships {
       checkProperty(
-        relationship.name, "relationship", entity, swiftName: relationship.description.swiftName,
+        relationship.name, "relationship", of: entity.name.value, swiftName: relationship.description.swiftName,
         at: relationship.place(of: "swiftName"), findings)
     }
     for request in entity.fetchRequests where checkIdentifier(request.name, "fetch request", .lower, findings) {
@@ -88,11 +107,11 @@ enum Names {
   }
 
   private static func checkProperty(
-    _ name: Located<String>, _ thing: String, _ entity: EntityDraft, swiftName: String?, at place: Int,
+    _ name: Located<String>, _ thing: String, of owner: String, swiftName: String?, at place: Int,
     _ findings: Findings
   ) {
     guard checkIdentifier(name, thing, .lower, findings) else { return }
-    let path = "\(entity.name.value.shown).\(name.value)"
+    let path = "\(owner.shown).\(name.value)"
     guard let swiftName else {
       if isReserved(name.value) {
         findings.error(
@@ -182,7 +201,8 @@ enum NameClashes {
     var seen: [String: (thing: String, offset: Int)] = [:]
     let all =
       draft.entities.map { ("entity", $0.className) } + draft.enums.map { ("enum", $0.name) }
-      + draft.codableTypes.map { ("Codable type", $0) }
+      + draft.codableTypes.map { ("Codable type", $0) } + draft.scalars.map { ("scalar type", $0.name) }
+      + draft.composites.map { ("composite", $0.name) }
     for (thing, name) in all {
       if let first = seen[name.value] {
         findings.error(
@@ -218,6 +238,7 @@ enum NameClashes {
     for entity in draft.entities {
       let properties =
         entity.attributes.map { ($0.name, $0.renamedFrom, !$0.description.isTransient) }
+        + entity.composites.map { ($0.name, $0.renamedFrom + $0.fields.flatMap(\.renamedFrom), true) }
         + entity.relationships.map { ($0.name, $0.renamedFrom, !$0.description.isTransient) }
       checkRenames(properties, entity.removed, things: "properties of '\(entity.name.value)'", findings)
     }

@@ -72,6 +72,17 @@ struct PropertyLookup {
     return nil
   }
 
+  /// The name of the property that a path begins with, which for a field of a composite takes several steps.
+  func takeName(from steps: inout ArraySlice<String>, of entity: Int) -> String {
+    var name = steps.popFirst() ?? ""
+    let lineage = [entity] + draft.entities[entity].ancestors
+    while let next = steps.first, lineage.contains(where: { draft.entities[$0].groups.contains(name) }) {
+      name += "." + next
+      steps.removeFirst()
+    }
+    return name
+  }
+
   /// Reports a property that is not stored in the row.
   func requireColumn(_ found: Found, user: String, at offset: Int) {
     let reason: String
@@ -176,11 +187,12 @@ enum FetchRequests {
   }
 
   private static func check(_ key: Located<String>, of entity: Int, user: String, _ lookup: PropertyLookup) {
-    let steps = key.value.withoutSign.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var steps = key.value.withoutSign.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
     var current = entity
-    for (place, step) in steps.enumerated() {
+    while !steps.isEmpty {
+      let step = lookup.takeName(from: &steps, of: current)
       guard let found = lookup.property(step, of: current, user: user, at: key.offset) else { return }
-      let isLast = place == steps.count - 1
+      let isLast = steps.isEmpty
       switch found.place {
       case .attribute(let index):
         let attribute = lookup.draft.entities[found.entity].attributes[index]

@@ -9,7 +9,7 @@ enum Rulebook {
     // Names, and parents of entities.
     [Names.check, NameClashes.check, EnumCases.check, Parents.check],
     // The type or destination of each property.
-    [Redeclarations.check, AttributeTypes.check, Destinations.check],
+    [AttributeTypes.check, Composites.check, Redeclarations.check, Destinations.check],
     // Consistency of properties with each other and with their own rules.
     [
       Inverses.check, AttributeRulesCheck.check, StoredOnly.check, Histories.check, Defaults.check, Backfills.check,
@@ -143,7 +143,8 @@ enum Redeclarations {
     init(_ thing: String, _ name: Located<String>, swiftName: String?, entity: Int) {
       self.thing = thing
       self.name = name
-      foldedName = name.value.lowercased()
+      // The column of a field is called after its path.
+      foldedName = name.value.lowercased().replacing(".", with: "_")
       self.swiftName = swiftName ?? name.value
       self.entity = entity
     }
@@ -177,6 +178,9 @@ enum Redeclarations {
     entity.attributes.map {
       Declared("attribute", $0.name, swiftName: $0.description.swiftName, entity: number)
     }
+      + entity.composites.filter { !$0.description.isOptional }.map {
+        Declared("attribute", $0.name, swiftName: $0.description.swiftName, entity: number)
+      }
       + entity.relationships.map {
         Declared("relationship", $0.name, swiftName: $0.description.swiftName, entity: number)
       }
@@ -216,7 +220,9 @@ enum Redeclarations {
     } else if property.foldedName == first.foldedName {
       findings.error(
         .caseClash, at: property.name.offset,
-        "'\(path)' and '\(firstPath)' differ only by case, which columns of a store do not; choose another name.",
+        property.name.value.contains(".") || first.name.value.contains(".")
+          ? "'\(path)' and '\(firstPath)' would have the same column '\(property.foldedName)'; choose another name."
+          : "'\(path)' and '\(firstPath)' differ only by case, which columns of a store do not; choose another name.",
         notes: notes)
     } else {
       findings.error(

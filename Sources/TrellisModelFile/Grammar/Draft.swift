@@ -22,6 +22,8 @@ struct Draft {
   var enums: [EnumDraft] = []
   var codableTypes: [Located<String>] = []
   var codableVersions: [String: Int] = [:]
+  var scalars: [ScalarDraft] = []
+  var composites: [CompositeDraft] = []
   var entities: [EntityDraft] = []
   var removed: [Located<String>] = []
   var foundationPredicates = false
@@ -52,12 +54,41 @@ struct CaseDraft {
   var doc: String?
 }
 
+struct ScalarDraft {
+  var name: Located<String>
+  var typeName: Located<String>
+  /// The stored form. Set by the pass over types.
+  var type: AttributeType?
+}
+
+struct CompositeDraft {
+  var name: Located<String>
+  var attributes: [AttributeDraft] = []
+  var composites: [CompositeAttributeDraft] = []
+  var doc: String?
+}
+
+/// An attribute whose type is a composite.
+struct CompositeAttributeDraft {
+  var name: Located<String>
+  var typeName: Located<String>
+  var object: JSONObject
+  var description: CompositeAttributeDescription
+  var renamedFrom: [Located<String>] = []
+  /// What is said of single fields. Their types are set by the pass over composites.
+  var fields: [AttributeDraft] = []
+
+  func place(of key: String) -> Int { object[key]?.value.offset ?? name.offset }
+}
+
 struct EntityDraft {
   var name: Located<String>
   var parentName: Located<String>?
   var isAbstract: Located<Bool>?
   var swiftName: Located<String>?
+  /// The attributes, with the fields of composites once these are known.
   var attributes: [AttributeDraft] = []
+  var composites: [CompositeAttributeDraft] = []
   var relationships: [RelationshipDraft] = []
   var uniqueKeys: [Located<[Located<String>]>] = []
   var indexes: [Located<[Located<String>]>] = []
@@ -72,6 +103,8 @@ struct EntityDraft {
 
   /// The entity's own properties by name. Of two with the same name, the first.
   var properties: [String: PropertyPlace] = [:]
+  /// The paths of composite attributes and of groups in them. Set by the pass over composites.
+  var groups: Set<String> = []
   /// The number of the parent, and the ancestors from the parent up. Set by the pass over parents.
   var parent: Int?
   var ancestors: [Int] = []
@@ -99,6 +132,8 @@ struct AttributeDraft {
   var json: JSONDraft<PropertyJSON>?
   /// Whether the type is valid, so that later passes can use it.
   var hasType = false
+  /// Whether the attribute is a field of a composite, which the description declares.
+  var isField = false
 
   /// The offset of a key's value, or of the attribute's name if the key is absent.
   func place(of key: String) -> Int { object[key]?.value.offset ?? name.offset }
@@ -149,7 +184,25 @@ extension Draft {
       name: name.value, version: version, doc: doc, enums: enums.map(\.description),
       codableTypes: codableTypes.map(\.value), codableVersions: codableVersions, entities: entities.map(\.description),
       removed: removed.map(\.value),
-      userInfo: userInfo, history: history?.value ?? .off, keepHistory: keepHistory?.value)
+      userInfo: userInfo, history: history?.value ?? .off, keepHistory: keepHistory?.value,
+      scalars: scalars.compactMap { scalar in scalar.type.map { ScalarDescription(scalar.name.value, $0) } },
+      composites: composites.map(\.description))
+  }
+}
+
+extension CompositeDraft {
+  fileprivate var description: CompositeDescription {
+    CompositeDescription(
+      name.value, attributes: attributes.map(\.description), composites: composites.map(\.whole), doc: doc)
+  }
+}
+
+extension CompositeAttributeDraft {
+  /// The description with the words on fields.
+  var whole: CompositeAttributeDescription {
+    var whole = description
+    whole.fields = fields.map(\.description)
+    return whole
   }
 }
 
@@ -168,7 +221,7 @@ extension EntityDraft {
   fileprivate var description: EntityDescription {
     EntityDescription(
       name.value, parent: parentName?.value, isAbstract: isAbstract?.value ?? false,
-      attributes: attributes.map(\.description), relationships: relationships.map(\.description),
+      attributes: attributes.filter { !$0.isField }.map(\.description), relationships: relationships.map(\.description),
       uniqueKeys: uniqueKeys.map { $0.value.map(\.value) },
       indexes: indexes.map { index in
         IndexDescription(
@@ -176,7 +229,7 @@ extension EntityDraft {
       },
       fetchRequests: fetchRequests.map(\.description), hooks: hooks, swiftName: swiftName?.value,
       renamedFrom: renamedFrom.map(\.value), removed: removed.map(\.value), doc: doc, userInfo: userInfo,
-      json: json?.mapping, history: history?.value)
+      json: json?.mapping, history: history?.value, composites: composites.map(\.whole))
   }
 }
 

@@ -3,9 +3,12 @@ import TrellisModel
 /// Converts the JSON tree to a draft of the model. It checks keys and kinds of values, but not their meaning.
 struct GrammarReader {
   let findings: Findings
+  /// The names of the composites of the model.
+  private let composites: Set<String>
 
-  init(_ findings: Findings) {
+  init(_ findings: Findings, composites: Set<String> = []) {
     self.findings = findings
+    self.composites = composites
   }
 
   func readModel(_ root: JSONNode) -> Draft? {
@@ -35,7 +38,10 @@ struct GrammarReader {
         "Version \(draft.migrates[repeated].value) is in the list already; remove one.")
     }
     draft.enums = readEnums(keyed)
-    draft.entities = readEntities(keyed)
+    draft.scalars = readScalars(keyed)
+    let reader = GrammarReader(findings, composites: Set((keyed.nested("composites")?.members ?? []).map(\.key)))
+    draft.composites = reader.readComposites(keyed)
+    draft.entities = reader.readEntities(keyed)
     draft.removed = keyed.texts("removed")
     for (number, entity) in draft.entities.enumerated() { draft.entityNumbers[entity.name.value] = number }
     for (number, enumeration) in draft.enums.enumerated() { draft.enumNumbers[enumeration.name.value] = number }
@@ -119,6 +125,12 @@ extension GrammarReader {
     let count = (keyed.nested("attributes")?.members.count ?? 0) + (keyed.nested("relationships")?.members.count ?? 0)
     guard isWithin(Limits.properties, count, "properties in \(keyed.owner)", at: draft.name.offset) else { return }
     for member in keyed.object["attributes"]?.value.object?.members ?? [] {
+      if let composite = readCompositeAttribute(
+        member, of: draft.name.value, position: draft.attributes.count, withFields: true)
+      {
+        draft.composites.append(composite)
+        continue
+      }
       guard let attribute = readAttribute(member, of: draft.name.value) else { continue }
       draft.properties[attribute.name.value] = .attribute(draft.attributes.count)
       draft.attributes.append(attribute)
@@ -204,6 +216,82 @@ extension GrammarReader {
       name: name, typeName: Located(isOptional ? String(type.value.dropLast()) : type.value, at: type.offset),
       object: object, description: AttributeDescription(name.value, .string, optional: isOptional))
   }
+
+  // MARK: Composites
+
+  /// An attribute whose type is a composite; nil if it has another type.
+  private func readCompositeAttribute(
+    _ member: JSONObject.Member, of owner: String, position: Int, withFields hasFields: Bool
+  ) -> CompositeAttributeDraft? {
+    let node = member.value.object?["type"]?.value ?? member.value
+    guard let spelling = node.string else { return nil }
+    let isOptional = spelling.utf8.last == UInt8(ascii: "?")
+    let type = isOptional ? String(spelling.dropLast()) : spelling
+    guard composites.contains(type) else { return nil }
+    let name = Located(member.key, at: member.keyOffset)
+    var draft = CompositeAttributeDraft(
+      name: name, typeName: Located(type, at: node.offset), object: member.value.object ?? JSONObject(),
+      description: CompositeAttributeDescription(name.value, type, optional: isOptional, position: position))
+    guard let object = member.value.object else { return draft }
+    let keyed = KeyedObject(
+      object, at: name.offset, owner: "attribute '\(owner.shown).\(name.value.shown)'",
+      keys: ModelKeys.compositeAttribute.filter { hasFields || $0 != "fields" }, findings)
+    draft.description.isOptional = isOptional || keyed.isSet("optional")
+    draft.description.doc = keyed.text("doc")?.value
+    draft.description.swiftName = keyed.text("swiftName")?.value
+    draft.description.userInfo = keyed.userInfo()
+    draft.renamedFrom = keyed.formerNames()
+    draft.description.renamedFrom = draft.renamedFrom.map(\.value)
+    draft.fields = namedObjects(keyed, "fields", "field").map { field, _, object in
+      let keyed = KeyedObject(
+        object, at: field.offset, owner: "field '\(field.value.shown)' of \(keyed.owner)", keys: ModelKeys.field,
+        findings)
+      var draft = attribute(field, type: Located("string", at: field.offset), object)
+      readDetails(keyed, into: &draft)
+      return draft
+    }
+    return draft
+  }
+
+  fileprivate func readComposites(_ model: KeyedObject) -> [CompositeDraft] {
+    guard let object = model.nested("composites"), let offset = model.object["composites"]?.keyOffset,
+      isWithin(Limits.enums, object.members.count, "composites", at: offset)
+    else { return [] }
+    return namedObjects(model, "composites", "composite").map { name, _, object in
+      let keyed = KeyedObject(
+        object, at: name.offset, owner: "composite \(name.value.quoted)", keys: ModelKeys.composite,
+        required: ["attributes"], findings)
+      var draft = CompositeDraft(name: name)
+      draft.doc = keyed.text("doc")?.value
+      let members = keyed.nested("attributes")?.members ?? []
+      guard isWithin(Limits.properties, members.count, "attributes in \(keyed.owner)", at: name.offset) else {
+        return draft
+      }
+      for member in members {
+        if let composite = readCompositeAttribute(
+          member, of: name.value, position: draft.attributes.count, withFields: false)
+        {
+          draft.composites.append(composite)
+        } else if let attribute = readAttribute(member, of: name.value) {
+          draft.attributes.append(attribute)
+        }
+      }
+      return draft
+    }
+  }
+
+  fileprivate func readScalars(_ model: KeyedObject) -> [ScalarDraft] {
+    (model.nested("scalars")?.members ?? []).compactMap { member in
+      guard let type = member.value.string else {
+        model.wrongType("scalars", member.value, "an object whose values are types, such as {\"ISBN\": \"string\"}")
+        return nil
+      }
+      return ScalarDraft(
+        name: Located(member.key, at: member.keyOffset), typeName: Located(type, at: member.value.offset))
+    }
+  }
+
+  // MARK: Details
 
   private func readDetails(_ keyed: KeyedObject, into draft: inout AttributeDraft) {
     if let optional = keyed.flag("optional") {

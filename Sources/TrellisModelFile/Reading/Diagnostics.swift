@@ -111,6 +111,8 @@ public enum DiagnosticCode: String, Hashable, Sendable, CaseIterable {
 
   // Attributes
   case unknownType = "unknown-type"
+  case emptyComposite = "empty-composite"
+  case compositeCircle = "composite-circle"
   case ruleMismatch = "rule-mismatch"
   case emptyRange = "empty-range"
   case invalidPattern = "invalid-pattern"

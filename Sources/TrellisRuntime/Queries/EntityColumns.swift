@@ -313,13 +313,14 @@ extension SortKey {
     var path = PropertyPath(variable: 0)
     var owner: Entity? = entity
     var last: Property?
-    for name in text.dropFirst(offset).split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+    var names = text.dropFirst(offset).split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
+    while let name = names.first {
       guard let current = owner else {
         let previous = last?.name ?? ""
         throw PredicateFormatError(
           .manyValues, "'\(previous)' leads to no single object, so no property can follow it.", in: text, at: offset)
       }
-      guard let property = current.property(named: name) else {
+      guard let (property, length) = current.property(at: names) else {
         let nearest = NearestName.closest(to: name, among: current.properties.map(\.name))
         let advice = nearest.map { "; did you mean '\($0)'?" } ?? "."
         throw PredicateFormatError(
@@ -329,7 +330,8 @@ extension SortKey {
       path = path.appending(property.index)
       last = property
       owner = property.relationship.flatMap { $0.isToMany ? nil : model.entities[$0.destination] }
-      offset += name.utf8.count + 1
+      offset += names.prefix(length).reduce(0) { $0 + $1.utf8.count + 1 }
+      names = names.dropFirst(length)
     }
     guard let last, let kind = last.sortKind else {
       throw PredicateFormatError(

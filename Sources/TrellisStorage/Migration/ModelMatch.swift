@@ -68,7 +68,7 @@ private struct NamedThing {
   /// What it is stored as; nil if nothing of it is stored. Only things of one kind match.
   let kind: Kind?
 
-  enum Kind { case entity, attribute, relationship }
+  enum Kind { case entity, attribute, presence, relationship }
 
   init(_ name: String, _ formerNames: [String], _ kind: Kind? = .entity) {
     self.name = name
@@ -79,7 +79,7 @@ private struct NamedThing {
   init(_ property: Property) {
     let kind: Kind =
       switch property {
-      case .attribute: .attribute
+      case .attribute(let attribute): attribute.role == .presence ? .presence : .attribute
       case .relationship: .relationship
       }
     self.init(property.name, property.formerNames, property.isStored ? kind : nil)

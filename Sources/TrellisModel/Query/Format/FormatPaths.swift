@@ -18,6 +18,7 @@ extension FormatChecker {
     var walk = PathWalk(scope, nextVariable: nextVariable)
     for (place, step) in path.steps.enumerated() {
       if step.isOperator {
+        try checkIsWhole(walk, at: step.start)
         return try aggregate(step, after: walk, rest: path.steps[(place + 1)...])
       }
       do {
@@ -28,7 +29,15 @@ extension FormatChecker {
       }
     }
     if walk.crossingsBehindPlace > 0 { throw behindPlace(at: start) }
+    try checkIsWhole(walk, at: start)
     return walk.end
+  }
+
+  /// Checks that a path does not end at a composite that always has a value.
+  private func checkIsWhole(_ walk: PathWalk, at start: Int) throws(PredicateFormatError) {
+    guard let group = walk.group, group.presence == nil else { return }
+    throw error(
+      .typeMismatch, "'\(group.name)' is a composite; name one of its fields: \(group.fieldNames.listed).", at: start)
   }
 
   private func behindPlace(at start: Int) -> PredicateFormatError {
@@ -59,7 +68,10 @@ extension FormatChecker {
       if walk.isAtEntity && step.name == "name" { return }
       throw error(.unknownProperty, "What comes before this is no relationship, so nothing can follow.", at: step.start)
     }
-    guard let property = entity.property(named: step.name) else {
+    let name = walk.group.map { "\($0.name).\(step.name)" } ?? step.name
+    if let group = entity.composite(named: name) { return walk.enter(group) }
+    guard let property = entity.property(named: name) else {
+      if let group = walk.group { throw unknown(step, of: group) }
       // The object's identity, with the names that Core Data uses.
       if step.name == "objectID" || step.name == "self" { return }
       if step.name == "entity" { return walk.endAtEntity() }
@@ -81,6 +93,15 @@ extension FormatChecker {
     return error(
       .unknownProperty, "Entity '\(entity.name)' has no property '\(step.name.prefix(60))'\(hint)", at: step.start,
       suggestion: closest)
+  }
+
+  private func unknown(_ step: FormatPath.Step, of group: Composite) -> PredicateFormatError {
+    let names = group.fieldNames.map { String($0.dropFirst(group.name.utf8.count + 1)) }
+    let closest = NearestName.closest(to: step.name, among: names)
+    let hint = closest.map { "; did you mean '\($0)'?" } ?? "; it has \(names.listed)."
+    return error(
+      .unknownProperty, "The composite '\(group.type.name)' has no field '\(step.name.prefix(60))'\(hint)",
+      at: step.start, suggestion: closest)
   }
 
   private func transient(_ step: FormatPath.Step) -> PredicateFormatError {
@@ -134,6 +155,7 @@ extension FormatChecker {
       guard !step.isOperator else { throw error(.unsupported, "One '@' follows another.", at: step.start) }
       try advance(&walk, step)
     }
+    try checkIsWhole(walk, at: step.start)
     if values == nil, !walk.crossings.isEmpty || walk.crossingsBehindPlace > 0 {
       throw error(.manyValues, "The values behind '@\(step.name)' lie behind a further to-many.", at: step.start)
     }
@@ -167,6 +189,8 @@ struct PathWalk {
   var isWhole = false
   /// The current entity; nil after an attribute.
   private(set) var entity: Entity?
+  /// The composite attribute that the last step has reached, which the next step continues.
+  private(set) var group: Composite?
   /// The last step, if it was a relationship.
   private(set) var relationship: Relationship?
   /// Whether the path has reached `entity`, which is not a property.
@@ -189,7 +213,14 @@ struct PathWalk {
   mutating func end(at attribute: Attribute, _ type: FormatType) {
     path = path.appending(attribute.index)
     self.type = type
+    group = nil
     entity = nil
+    relationship = nil
+    isWhole = false
+  }
+
+  mutating func enter(_ group: Composite) {
+    self.group = group
     relationship = nil
     isWhole = false
   }
@@ -224,6 +255,10 @@ struct PathWalk {
   }
 
   var end: ResolvedPath {
+    // What a composite is compared with is nil.
+    if let presence = group?.presence {
+      return ResolvedPath(crossings: crossings, operand: wrapped(.path(path.appending(presence))), type: .bool)
+    }
     let operand = wrapped(isAtEntity ? .entity(path) : .path(path))
     return ResolvedPath(crossings: crossings, operand: operand, type: type, isWhole: isWhole)
   }

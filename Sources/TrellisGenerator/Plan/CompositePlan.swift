@@ -1,0 +1,136 @@
+import TrellisModel
+
+/// A composite attribute in generated code: the struct of its values, and the fields of the class that hold them.
+final class CompositePlan {
+  let composite: Composite
+  /// The name of the property in the class.
+  let name: Identifier
+  let doc: String?
+  /// The fields of all attributes of the group, in the order of their numbers.
+  let fields: [Field]
+  /// The value of new objects as Swift code; nil if a field without a default has to be given.
+  let defaultValue: String?
+
+  private let fieldsByNumber: [Int: Field]
+
+  /// - Parameters:
+  ///   - fields: All fields of the entity, by number.
+  ///   - defaults: The default values of attributes as Swift code, by property number.
+  init(_ composite: Composite, _ fields: [Field], defaults: [Int: Code]) {
+    self.composite = composite
+    name = Identifier(composite.description.swiftName ?? composite.name)
+    doc = composite.description.doc
+    self.fields = Array(fields[composite.attributes])
+    fieldsByNumber = Dictionary(uniqueKeysWithValues: self.fields.map { ($0.number, $0) })
+    defaultValue =
+      composite.description.isOptional ? nil : Self.defaultValue(of: composite, fields, defaults)
+  }
+
+  var isOptional: Bool { composite.description.isOptional }
+  var base: String { composite.type.name }
+  var type: String { base + (isOptional ? "?" : "") }
+
+  /// The type of the property of a `Columns` struct.
+  var columnsType: String {
+    "\(isOptional ? TypeName.optionalCompositePath : TypeName.compositePath)<\(base).Columns>"
+  }
+
+  // MARK: Values
+
+  /// The value of the whole, made of the values of its fields.
+  ///
+  /// - Parameter prefix: The code before the name of a field.
+  func value(_ prefix: String) -> String { value(of: composite, prefix) }
+
+  private func value(of group: Composite, _ prefix: String) -> String {
+    var arguments: [String] = []
+    for (label, isOptional, member) in group.labelledMembers {
+      switch member {
+      case .attribute(let number):
+        let field = fieldsByNumber[number]
+        let code = prefix + (field?.name.member ?? "")
+        let needsValue = !isOptional && field?.attribute?.isOptional == true
+        arguments.append("\(label.argument): \(code)" + (needsValue ? " ?? .placeholder" : ""))
+      case .composite(let inner): arguments.append("\(label.argument): \(value(of: inner, prefix))")
+      }
+    }
+    let whole = "\(group.type.name)(\(arguments.joined(separator: ", ")))"
+    guard let presence = group.presence, let field = fieldsByNumber[presence] else { return whole }
+    return "\(prefix)\(field.name.member) == nil ? nil : \(whole)"
+  }
+
+  /// The values of the fields, taken from the value of the whole.
+  ///
+  /// - Parameter whole: The code of the value of the whole.
+  func parts(of whole: String) -> [(field: Field, code: String)] { parts(of: composite, whole) }
+
+  private func parts(of group: Composite, _ whole: String) -> [(field: Field, code: String)] {
+    var parts: [(field: Field, code: String)] = []
+    if let presence = group.presence, let field = fieldsByNumber[presence] {
+      parts.append((field, "\(whole) == nil ? nil : true"))
+    }
+    let dot = group.description.isOptional ? "?." : "."
+    for (label, _, member) in group.labelledMembers {
+      switch member {
+      case .attribute(let number):
+        if let field = fieldsByNumber[number] { parts.append((field, whole + dot + label.member)) }
+      case .composite(let inner): parts += self.parts(of: inner, whole + dot + label.member)
+      }
+    }
+    return parts
+  }
+
+  private static func defaultValue(of group: Composite, _ fields: [Field], _ defaults: [Int: Code]) -> String? {
+    var arguments: [String] = []
+    for (label, isOptional, member) in group.labelledMembers {
+      switch member {
+      case .attribute(let number):
+        if let code = defaults[number] {
+          arguments.append("\(label.argument): \(code.flat)")
+        } else if !isOptional {
+          return nil
+        }
+      case .composite(let inner) where inner.description.isOptional: break
+      case .composite(let inner):
+        guard let value = defaultValue(of: inner, fields, defaults) else { return nil }
+        arguments.append("\(label.argument): \(value)")
+      }
+    }
+    return "\(group.type.name)(\(arguments.joined(separator: ", ")))"
+  }
+}
+
+extension Composite {
+  /// The members with their names in the struct.
+  fileprivate var labelledMembers: [(label: Identifier, isOptional: Bool, member: Composite.Member)] {
+    zip(type.members, members).map { ($0.label, $0.isOptional, $1) }
+  }
+}
+
+extension CompositeDescription {
+  /// A member of the struct.
+  struct Member {
+    let label: Identifier
+    let isOptional: Bool
+    let content: Content
+
+    enum Content {
+      case attribute(AttributeDescription)
+      case composite(CompositeAttributeDescription)
+    }
+  }
+
+  /// The members of the struct, in the order of the file.
+  var members: [Member] {
+    memberNames.map { name in
+      if let attribute = attributes.first(where: { $0.name == name }) {
+        return Member(
+          label: Identifier(attribute.swiftName ?? name), isOptional: attribute.isOptional,
+          content: .attribute(attribute))
+      }
+      let group = composites.first { $0.name == name } ?? CompositeAttributeDescription(name, "")
+      return Member(
+        label: Identifier(group.swiftName ?? name), isOptional: group.isOptional, content: .composite(group))
+    }
+  }
+}
