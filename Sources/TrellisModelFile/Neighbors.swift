@@ -23,7 +23,8 @@ extension ModelFile {
       else { return nil }
       fileName = String(path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? "")
       model = draft.name.value.lowercased()
-      let names = draft.entities.map { ($0.className.value, "entity") } + draft.enums.map { ($0.name.value, "enum") }
+      let names =
+        draft.entities.map { ($0.className.value, "entity") } + draft.enums.map { ($0.name.value, "enum") }
         + draft.composites.map { ($0.name.value, "composite") }
       made = Dictionary(names) { first, _ in first }
       codableTypes = Set(draft.codableTypes.map(\.value) + draft.scalars.map(\.name.value))

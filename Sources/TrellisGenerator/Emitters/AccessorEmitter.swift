@@ -52,7 +52,7 @@ enum InitialiserEmitter {
     for composite in plan.ownComposites {
       let name = composite.name.spelled
       if let value = composite.defaultValue { writer.line("let \(name) = \(name) ?? \(value)") }
-      for (field, code) in composite.parts(of: name) { parts[field.number] = field.rounded(code) }
+      for part in composite.parts(of: name) { parts[part.field.number] = part.field.rounded(part.code) }
     }
     if plan.hasRow {
       let identity: [Code] = plan.isRoot ? [.plain("objectID: .unassigned")] : []
@@ -158,23 +158,35 @@ enum AccessorEmitter {
       writer.block("public final var \(composite.name.spelled): \(composite.type)") { writer in
         writer.line("get { \(composite.value("self.")) }")
         writer.block("set") { writer in
-          // Only the fields that differ are changed.
-          for (field, code) in composite.parts(of: "newValue") {
-            let name = "self.\(field.name.member)"
-            if field.number == composite.composite.presence || code.hasSuffix(" : true") {
-              writer.block("if (\(code.dropLast(" ? nil : true".utf8.count))) != (\(name) == nil)") { writer in
-                writer.line("\(name) = \(code)")
-              }
-            } else {
-              writer.line("if !(\(code)).isSameStored(as: \(name)) { \(name) = \(code) }")
-            }
-          }
+          emitChange(composite.parts(of: "newValue"), to: &writer)
         }
       }
     }
     guard plan.providesID else { return }
     writer.blank()
     writer.line("public var id: \(TypeName.objectID)<\(plan.name)> { objectID }")
+  }
+
+  /// Emits the change of the fields that differ.
+  private static func emitChange(_ parts: [CompositePlan.Part], to writer: inout CodeWriter) {
+    var rest = parts[...]
+    while let first = rest.first {
+      let group = first.unit == nil ? rest.prefix(1) : rest.prefix { $0.unit == first.unit }
+      rest = rest.dropFirst(group.count)
+      if group.count == 1 {
+        writer.line("if \(first.differs) { self.\(first.field.name.member) = \(first.code) }")
+      } else {
+        writer.line("if \(first.differs)")
+        writer.indent()
+        for part in group.dropFirst() { writer.line("|| \(part.differs)") }
+        writer.outdent()
+        writer.line("{")
+        writer.indent()
+        for part in group { writer.line("self.\(part.field.name.member) = \(part.code)") }
+        writer.outdent()
+        writer.line("}")
+      }
+    }
   }
 
   private static func accessors(of field: Field) -> [String] {

@@ -15,9 +15,8 @@ enum RowStructEmitter {
         writer.block("public var \(composite.name.spelled): \(composite.type)") { writer in
           writer.line("get { \(composite.value("self.")) }")
           writer.block("set") { writer in
-            for (field, code) in composite.parts(of: "newValue") {
-              let value = field.rounded(code)
-              writer.line("self.\(field.name.member) = \(value)")
+            for part in composite.parts(of: "newValue") {
+              writer.line("self.\(part.field.name.member) = \(part.field.rounded(part.code))")
             }
           }
         }

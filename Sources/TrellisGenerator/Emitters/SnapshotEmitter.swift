@@ -64,8 +64,9 @@ enum SnapshotVisitEmitter {
       for field in plan.rowFields {
         let call = field.rowType.hasSuffix("?") ? "visitOptional" : "visit"
         let name = field.name
+        let key = field.isField ? field.attribute?.name ?? "" : name.name
         let value = name.member(besides: "other", "visitor")
-        writer.line("visitor.\(call)(&\(value), other.\(name.member), \"\(name.name)\")")
+        writer.line("visitor.\(call)(&\(value), other.\(name.member), \"\(key)\")")
       }
     }
   }

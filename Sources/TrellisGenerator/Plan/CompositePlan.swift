@@ -59,22 +59,41 @@ final class CompositePlan {
     return "\(prefix)\(field.name.member) == nil ? nil : \(whole)"
   }
 
+  /// The value of a field as code.
+  struct Part {
+    let field: Field
+    let code: String
+    /// Code that is true if the value is another one than that of the field.
+    let differs: String
+    /// The outermost group around the field that may be nil, by the number of its presence. Its fields are changed
+    /// together, so that merges and undos keep what belongs together.
+    let unit: Int?
+  }
+
   /// The values of the fields, taken from the value of the whole.
   ///
   /// - Parameter whole: The code of the value of the whole.
-  func parts(of whole: String) -> [(field: Field, code: String)] { parts(of: composite, whole) }
+  func parts(of whole: String) -> [Part] { parts(of: composite, whole, unit: nil) }
 
-  private func parts(of group: Composite, _ whole: String) -> [(field: Field, code: String)] {
-    var parts: [(field: Field, code: String)] = []
+  private func parts(of group: Composite, _ whole: String, unit: Int?) -> [Part] {
+    var parts: [Part] = []
+    let unit = unit ?? group.presence
     if let presence = group.presence, let field = fieldsByNumber[presence] {
-      parts.append((field, "\(whole) == nil ? nil : true"))
+      parts.append(
+        Part(
+          field: field, code: "\(whole) == nil ? nil : true",
+          differs: "(\(whole) == nil) != (self.\(field.name.member) == nil)", unit: unit))
     }
     let dot = group.description.isOptional ? "?." : "."
     for (label, _, member) in group.labelledMembers {
       switch member {
       case .attribute(let number):
-        if let field = fieldsByNumber[number] { parts.append((field, whole + dot + label.member)) }
-      case .composite(let inner): parts += self.parts(of: inner, whole + dot + label.member)
+        guard let field = fieldsByNumber[number] else { continue }
+        let code = whole + dot + label.member
+        parts.append(
+          Part(
+            field: field, code: code, differs: "!(\(code)).isSameStored(as: self.\(field.name.member))", unit: unit))
+      case .composite(let inner): parts += self.parts(of: inner, whole + dot + label.member, unit: unit)
       }
     }
     return parts

@@ -59,7 +59,8 @@ struct HistoryPlan {
     }
     self.versions = versions
     guard !versions.isEmpty else { return }
-    let types = model.description.entities.map(\.className) + model.description.enums.map(\.name)
+    let types =
+      model.description.entities.map(\.className) + model.description.enums.map(\.name)
       + model.description.composites.map(\.name) + model.description.scalars.map(\.name)
     if (types + model.description.codableTypes).contains(name) {
       throw GeneratorError("the types of former versions are in \(name), and the model has a type of this name")
@@ -70,9 +71,10 @@ struct HistoryPlan {
     versions.contains { version in
       version.model.description.entities.contains { entity in
         entity.attributes.contains { SwiftType.needsFoundation($0.type) }
-      } || version.model.description.composites.contains { composite in
-        composite.attributes.contains { SwiftType.needsFoundation($0.type) }
       }
+        || version.model.description.composites.contains { composite in
+          composite.attributes.contains { SwiftType.needsFoundation($0.type) }
+        }
     }
   }
 }

@@ -59,9 +59,11 @@ struct ObjectTree {
     for property in entity.entity.properties where keyProperties?.contains(property.index) != false {
       switch property {
       case .attribute(let attribute):
-        if let field = entity.fields.first(where: { $0.attribute === attribute }) {
-          write(object._value(attribute.index), field, to: tree)
+        guard let field = entity.fields.first(where: { $0.attribute === attribute }) else { continue }
+        if let group = entity.entity.optionalGroup(of: attribute.index), object._value(group.presence).isNull {
+          continue
         }
+        write(object._value(attribute.index), field, to: tree)
       case .relationship(let relationship):
         if let link = entity.links.first(where: { $0.relationship === relationship }) {
           let partners = partners.removeValue(forKey: relationship.index) ?? []
@@ -127,6 +129,10 @@ struct ObjectTree {
   // MARK: Attributes
 
   private func write(_ value: StoredValue, _ field: FieldMap, to tree: JSONTree) {
+    if field.attribute.role == .presence, !value.isNull {
+      place(at: field.path.steps[...], in: tree)?.setEmpty(isObject: true)
+      return
+    }
     guard field.path.isPlural else {
       if let place = place(at: field.path.steps[...], in: tree) { place.set(field.value.json(value)) }
       return

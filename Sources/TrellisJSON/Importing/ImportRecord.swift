@@ -170,6 +170,11 @@ final class ImportRecord {
       }
     }
     items = [:]
+    // A field may have a path of its own, so that the document has no object for the whole.
+    for group in map.groups where values[group.presence] == nil {
+      guard let field = group.fields.first(where: { values[$0].map { !$0.isNull } ?? false }) else { continue }
+      set(group.presence, .integer(1), at: offsets[field])
+    }
   }
 }
 

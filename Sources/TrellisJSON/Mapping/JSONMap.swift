@@ -117,10 +117,17 @@ final class EntityMap {
       root.add(field.path.steps, field.path.isPlural ? .item(number) : .field(number))
     }
     for (number, link) in links.enumerated() { root.add(link.path.steps, .link(number)) }
+    groups = entity.optionalGroups.compactMap { group in
+      guard let presence = fields.firstIndex(where: { $0.attribute.index == group.presence }) else { return nil }
+      return (presence, fields.indices.filter { group.fields.contains(fields[$0].attribute.index) })
+    }
     keyField = fields.firstIndex { $0.path.steps == [.key] }
     valueField = fields.firstIndex { $0.path.steps == [.value] }
     enclosingFields = fields.indices.filter { fields[$0].path.steps.first == .enclosing }
   }
+
+  /// The fields that tell whether there is a value of a composite, each with the fields below it.
+  let groups: [(presence: Int, fields: [Int])]
 
   /// Whether objects are values that are no JSON objects.
   var isScalar: Bool { valueField != nil && root.isLeaf }
@@ -294,7 +301,10 @@ private struct MapReader {
     let words = attribute.description.json ?? PropertyJSON()
     guard words.isMapped, attribute.column != nil else { return nil }
     let name = "\(entity.name).\(attribute.name)"
-    let found = try path(words, name, style.spelling(of: attribute.name))
+    let found =
+      attribute.isField && words.path == nil
+      ? JSONPath(attribute.name.split(separator: ".").map { .name(style.spelling(of: String($0))) })
+      : try path(words, name, style.spelling(of: attribute.name))
     let value = try ValueMap(attribute, words, isItem: found.isPlural, name)
     return FieldMap(attribute, found, value, keepsOnNull: words.keepsOnNull)
   }

@@ -42,6 +42,7 @@ final class ValueMap {
   /// What is expected, as the end of a sentence.
   var expectation: String {
     switch type {
+    case _ where attribute.role == .presence: "an object"
     case .date: date.expectation
     case .enumeration where isItem: "a case of \(type.spelling)"
     case _ where isItem: "a \(type.spelling)"
@@ -60,6 +61,11 @@ final class ValueMap {
   ///   anywhere inside of the value.
   /// - Throws: ``DocumentFault`` for a text that is no JSON.
   func read(_ scanner: inout JSONScanner) throws(DocumentFault) -> StoredValue? {
+    if attribute.role == .presence {
+      guard scanner.next == UInt8(ascii: "{") else { return nil }
+      try scanner.skipValue(depth: 0)
+      return .integer(1)
+    }
     if !take.isEmpty {
       guard let text = try text(&scanner) else { return nil }
       return emptyIsNull && text.isEmpty ? .null : value(text)

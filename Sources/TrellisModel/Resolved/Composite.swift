@@ -137,6 +137,8 @@ struct CompositeExpansion {
       ([attribute.name] + attribute.renamedFrom).map { former + $0 }
     }.filter { $0 != field.name }
     field.isOptional = attribute.isOptional || outer.isOptional
+    // Without a value of the whole there is none of the field. `OptionalGroup` has the default.
+    if outer.isOptional { field.defaultValue = nil }
     fields.append(Field(attribute: field, role: .field))
   }
 
@@ -167,7 +169,8 @@ struct CompositeExpansion {
       guard let place = fields[first...].firstIndex(where: { $0.attribute.name == path }) else {
         throw SchemaError("\(type.name) has no field \(own.name)")
       }
-      fields[place].attribute.add(own)
+      let isOptional = outer.isOptional || group.isOptional || fields[place].attribute.isOptional
+      fields[place].attribute.add(own, isOptional: isOptional)
     }
     return Composite(name: name, description: group, type: type, presence: presence, members: members)
   }
@@ -175,8 +178,8 @@ struct CompositeExpansion {
 
 extension AttributeDescription {
   /// Adds what a composite attribute says of the field.
-  fileprivate mutating func add(_ own: AttributeDescription) {
-    if let value = own.defaultValue { defaultValue = value }
+  fileprivate mutating func add(_ own: AttributeDescription, isOptional: Bool) {
+    if let value = own.defaultValue, !isOptional { defaultValue = value }
     if let value = own.backfill { backfill = value }
     if let value = own.json { json = value }
     if let value = own.doc { doc = value }

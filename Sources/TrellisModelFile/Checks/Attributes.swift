@@ -108,7 +108,8 @@ enum AttributeTypes {
       AttributeType.scalars.map(\.spelling) + draft.enums.map(\.name.value) + draft.scalars.map(\.name.value)
       + draft.composites.map(\.name.value) + draft.codableTypes.map(\.value)
     if let closest = closest(to: name, names, findings) { return "did you mean '\(closest)'?" }
-    return "it may be \(AttributeType.scalars.map(\.spelling).listed), an enum or a composite of the model, or a type of "
+    return
+      "it may be \(AttributeType.scalars.map(\.spelling).listed), an enum or a composite of the model, or a type of "
       + "yours that \"scalars\" or \"codableTypes\" lists."
   }
 

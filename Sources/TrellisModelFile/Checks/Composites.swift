@@ -25,7 +25,8 @@ enum Composites {
         findings.error(
           .optionMismatch, at: attribute.place(of: key),
           "Attribute '\(composite.name.value).\(attribute.name.value)' is a field of a composite, which has no '\(key)'; "
-            + (key == "backfill" ? "write it under \"fields\" of the attribute that has the composite." : "take it out."))
+            + (key == "backfill"
+              ? "write it under \"fields\" of the attribute that has the composite." : "take it out."))
       }
     }
   }

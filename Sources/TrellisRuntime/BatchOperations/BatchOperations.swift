@@ -48,6 +48,12 @@ struct BatchUpdatePlan {
     for entity in concerned where entity.entity.uniqueKeys.contains(where: { $0.properties.contains(property.index) }) {
       throw unsupported("\(property.name) is part of a unique key of \(entity.name)", property)
     }
+    for entity in concerned {
+      let groups = entity.optionalGroups
+      guard let group = groups.first(where: { $0.fields.contains(property.index) || $0.presence == property.index })
+      else { continue }
+      throw unsupported("\(property.name) is a field of \(group.name), which may be nil", property)
+    }
     switch property {
     case .attribute(let attribute): try check(assignment.value, of: attribute)
     case .relationship: try checkReference(assignment.value, property)

@@ -303,6 +303,12 @@ struct RowPage {
 
   private mutating func checkRules(_ object: ManagedObject) {
     for attribute in entity.checkedAttributes { checkRules(attribute, object._value(attribute.index), object._key) }
+    for group in entity.optionalGroups {
+      guard let failure = group.failure(object._value) else { continue }
+      note(
+        .brokenRule, object._key, entity.entity.properties[failure.property].name, "The value \(failure.message).",
+        "Set the composite to nil, or all of its fields.")
+    }
   }
 
   private mutating func checkRules(_ attribute: CheckedAttribute, _ value: StoredValue, _ key: Int64) {

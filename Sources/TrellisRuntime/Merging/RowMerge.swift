@@ -23,6 +23,8 @@ struct RowMerge {
         others.insert(property)
       }
     }
+    // A composite that may be nil is changed as a whole.
+    if !info.optionalGroups.isEmpty { others = info.wholeGroups(of: others) }
     conflicting = mine.intersection(others)
   }
 

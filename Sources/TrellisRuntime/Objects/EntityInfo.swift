@@ -63,6 +63,8 @@ final class EntityInfo: Sendable {
   let oneWayReferences: [RelationshipNumberedInfo]
   /// The attributes that are validated at a save.
   let checkedAttributes: [CheckedAttribute]
+  /// The composite attributes that may be nil, whose fields are validated at a save.
+  let optionalGroups: [OptionalGroup]
   /// The attributes without a default, which have a value from the initializer on.
   let arguments: ColumnMask
   /// The attributes, stored or not.
@@ -117,11 +119,20 @@ final class EntityInfo: Sendable {
     }
     hasPairs = allRelationships.contains(where: \.isJoined)
     placesMembers = allRelationships.contains { $0.isOrdered && $0.home == .inverseColumn }
-    isChecked = !checkedAttributes.isEmpty || !checkedRelationships.isEmpty
+    optionalGroups = entity.optionalGroups
+    isChecked = !checkedAttributes.isEmpty || !optionalGroups.isEmpty || !checkedRelationships.isEmpty
     storedMask = ColumnMask(bits: entity.storedProperties.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     transientNumbers = entity.properties.filter { $0.attribute.map { $0.column == nil } == true }.map(\.index)
     transients = ColumnMask(bits: transientNumbers.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     self.entity = entity
+  }
+
+  /// Properties with all others of the composites that may be nil and have one of them.
+  func wholeGroups(of properties: Set<Int>) -> Set<Int> {
+    optionalGroups.reduce(into: properties) { all, group in
+      let members = group.presence..<group.fields.upperBound
+      if members.contains(where: all.contains) { all.formUnion(members) }
+    }
   }
 }
 
@@ -424,5 +435,12 @@ enum KnownModels {
   static func model(of type: ManagedObject.Type) -> Model? {
     let known = all.withLock { all in all.last { known in known.types.contains { $0 == type } } }
     return known.flatMap { try? Model($0.description) }
+  }
+}
+
+extension OptionalGroup {
+  /// The attributes of the group.
+  var mask: ColumnMask {
+    ColumnMask(bits: (presence..<fields.upperBound).reduce(0) { $0 | ColumnMask.bit(of: $1) })
   }
 }

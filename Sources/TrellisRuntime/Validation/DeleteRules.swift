@@ -217,6 +217,10 @@ struct ObjectRules {
   mutating func check(_ object: ManagedObject, _ info: EntityInfo) throws {
     guard info.isChecked else { return }
     for attribute in info.checkedAttributes { checkAttribute(attribute, of: object) }
+    for group in info.optionalGroups {
+      guard let failure = group.failure(object._value) else { continue }
+      fail(object, info.entity.properties[failure.property].name, .required, failure.message)
+    }
     if !info.checkedRelationships.isEmpty { try checkRelationships(of: object) }
   }
 

@@ -71,13 +71,15 @@ extension ScalarAttribute {
   /// Decodes the stored form.
   ///
   /// - Throws: `DecodingError` if it is no value of the type.
-  public init(from decoder: any Decoder) throws {
+  public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+
+  fileprivate static func decoded(_ decoder: any Decoder) throws -> Self {
     let form = try StoredForm(from: decoder)
     guard let value = Self(stored: form) else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath, debugDescription: "\(form) is no \(Self.self)"))
     }
-    self = value
+    return value
   }
 
   /// Encodes the stored form.
@@ -92,4 +94,41 @@ extension ScalarAttribute {
 extension ScalarAttribute where StoredForm == Date {
   /// The value as it is after a round trip through a store.
   @_spi(Generated) public var _rounded: Self { Self(stored: stored.roundedToMicroseconds) ?? self }
+}
+
+// The standard library codes types with these raw values, and neither way would be preferred.
+
+extension ScalarAttribute where Self: RawRepresentable, RawValue == String, StoredForm == String {
+  public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
+}
+
+extension ScalarAttribute where Self: RawRepresentable, RawValue == Bool, StoredForm == Bool {
+  public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
+}
+
+extension ScalarAttribute where Self: RawRepresentable, RawValue == Int16, StoredForm == Int16 {
+  public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
+}
+
+extension ScalarAttribute where Self: RawRepresentable, RawValue == Int32, StoredForm == Int32 {
+  public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
+}
+
+extension ScalarAttribute where Self: RawRepresentable, RawValue == Int64, StoredForm == Int64 {
+  public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
+}
+
+extension ScalarAttribute where Self: RawRepresentable, RawValue == Float, StoredForm == Float {
+  public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
+}
+
+extension ScalarAttribute where Self: RawRepresentable, RawValue == Double, StoredForm == Double {
+  public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
 }

@@ -170,12 +170,16 @@ struct MigrationResolver {
   private mutating func source(of attribute: Attribute, _ origin: Entity) -> ColumnSource {
     guard let number = match.properties[origin.index][attribute.index],
       let old = origin.properties[number].attribute, let column = old.column
-    else { return .new(filling(attribute, origin)) }
+    else { return .new(attribute.isField ? fieldFilling(attribute, origin) : filling(attribute, origin)) }
     let conversion = ValueConversion(from: old, in: stored, to: attribute, in: current)
     if conversion.reach == .never { return .new(filling(attribute, origin)) }
     var source = StoredColumn(column: column)
     source.isInlined = old.description.isExternal && !attribute.description.isExternal
     if old.isOptional && !attribute.isOptional { source.missing = filling(attribute, origin) }
+    if old.isOptional, attribute.isOptional, attribute.role == .field, !wasRequired(old, in: origin) {
+      let missing = fieldFilling(attribute, origin)
+      if missing != .unanswered { source.missing = missing }
+    }
     guard conversion.reach != .sameForm else { return .stored(source) }
     source.conversion = self.number(of: conversion)
     if conversion.reach == .counted { source.misfit = filling(attribute, origin) }
@@ -185,6 +189,60 @@ struct MigrationResolver {
   private mutating func number(of conversion: ValueConversion) -> Int {
     conversions.append(conversion)
     return conversions.count - 1
+  }
+
+  /// The value of a field that stored rows have not: rows with a value of the composite get its default.
+  private mutating func fieldFilling(_ attribute: Attribute, _ origin: Entity) -> Filling {
+    guard attribute.description.backfill == nil, let successor = match.successors[origin.index] else {
+      return filling(attribute, origin)
+    }
+    let entity = current.entities[successor]
+    if attribute.role == .presence {
+      return entity.optionalGroups.first { $0.presence == attribute.index }.map { presence(of: $0, origin) } ?? .null
+    }
+    guard let group = entity.optionalGroup(of: attribute.index),
+      let field = group.required.first(where: { $0.number == attribute.index })
+    else { return filling(attribute, origin) }
+    let isPresent = presence(of: group, origin)
+    if isPresent == .null { return .null }
+    guard case .value(let constant)? = field.defaultValue.flatMap({ Filling($0, attribute.type) }) else {
+      return .unanswered
+    }
+    guard case .expression(let number) = isPresent,
+      case .computed(.conditional(let condition, _, _)) = expressions[number].operand
+    else { return .value(constant) }
+    return add(.computed(.conditional(condition, .value(constant), .value(.null))), origin)
+  }
+
+  /// Whether stored rows have a value of a composite, by the fields that they have: one that always had a value, or any
+  /// that is not nil.
+  private mutating func presence(of group: OptionalGroup, _ origin: Entity) -> Filling {
+    let told = match.properties[origin.index][group.presence].map { [$0] }
+    let former = (told ?? group.fields.compactMap { match.properties[origin.index][$0] }).compactMap {
+      origin.properties[$0].attribute
+    }
+    if former.contains(where: { !$0.isOptional }) { return .value(.integer(1)) }
+    let terms = former.map { attribute in
+      QueryPredicate.comparison(
+        Comparison(
+          .path(PropertyPath(variable: 0).appending(attribute.index)), .notEqual, .value(.null),
+          kind: attribute.valueKind))
+    }
+    guard let first = terms.first else { return .null }
+    let condition = terms.count == 1 ? first : .or(terms)
+    return add(.computed(.conditional(condition, .value(.integer(1)), .value(.null))), origin)
+  }
+
+  /// Whether a stored field had a value wherever its composite had one.
+  private func wasRequired(_ field: Attribute, in origin: Entity) -> Bool {
+    origin.optionalGroup(of: field.index)?.required.contains { $0.number == field.index } ?? false
+  }
+
+  private mutating func add(_ operand: Operand, _ origin: Entity) -> Filling {
+    let expression = BackfillExpression(entity: origin.index, operand: operand, conversion: nil)
+    if let known = expressions.firstIndex(of: expression) { return .expression(known) }
+    expressions.append(expression)
+    return .expression(expressions.count - 1)
   }
 
   private mutating func filling(_ attribute: Attribute, _ origin: Entity) -> Filling {
@@ -262,7 +320,9 @@ struct MigrationResolver {
     for entity in stored.entities {
       guard let move = rows[entity.index] else { continue }
       for case .attribute(let attribute) in entity.properties {
-        guard let column = attribute.column, !move.isKept(column) else { continue }
+        guard let column = attribute.column, !move.isKept(column),
+          attribute.role != .presence || !isContinued(attribute, entity, move)
+        else { continue }
         let told = Told(
           entity: match.teller(of: attribute.index, lostBy: entity.index), property: attribute.index,
           isConsented: match.consentsToLosing(.attribute(attribute), of: move.entity))
@@ -277,6 +337,14 @@ struct MigrationResolver {
         likelyName: successor.flatMap { match.likelyName(of: property, in: $0) },
         replacement: successor.flatMap { match.replacement(of: property, in: $0)?.name })
     }
+  }
+}
+
+extension MigrationResolver {
+  /// Whether any field of a composite has a place, so that it tells itself whether there was a value.
+  private func isContinued(_ presence: Attribute, _ entity: Entity, _ move: RowMove) -> Bool {
+    let group = entity.optionalGroups.first { $0.presence == presence.index }
+    return group?.fields.contains { entity.properties[$0].column.map { move.isKept($0) } ?? false } ?? false
   }
 }
 

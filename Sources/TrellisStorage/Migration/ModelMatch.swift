@@ -233,7 +233,9 @@ extension ModelMatch {
 
   /// Whether the current entity or one of its parents allows that stored values of a former property are deleted.
   func consentsToLosing(_ property: String, of entity: Int) -> Bool {
-    current.lineage(of: entity).contains { current.description.entities[$0].removed.contains(property) }
+    current.lineage(of: entity).contains { ancestor in
+      current.description.entities[ancestor].removed.contains { property == $0 || property.hasPrefix($0 + ".") }
+    }
   }
 
   /// Whether the model allows that values or pairs of a stored property are lost: it is removed, or its name is that of

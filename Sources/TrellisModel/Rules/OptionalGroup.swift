@@ -1,0 +1,72 @@
+/// A composite attribute that may be nil, with the rule that its fields obey: without a value of the whole all of them
+/// are nil, and with one the fields that are not optional have values.
+package struct OptionalGroup: Sendable {
+  /// A field that has a value if the whole has one.
+  package struct RequiredField: Sendable {
+    package let number: Int
+    /// The value of rows that get a value of the whole, and none of the field; nil if there is none.
+    package let defaultValue: DefaultValue?
+  }
+
+  /// The path of the attribute from the entity, which is also the name of its presence.
+  package let name: String
+  /// The number of the attribute that is true if there is a value.
+  package let presence: Int
+  /// The numbers of the attributes below, those of groups in the group included.
+  package let fields: Range<Int>
+  /// The fields that have a value if the whole has one, but for those of inner groups that may be nil.
+  package let required: [RequiredField]
+
+  package typealias Failure = (property: Int, message: String)
+
+  /// The first breach of the rule; nil if the values obey it.
+  ///
+  /// - Parameter value: Returns the value of an attribute by its number.
+  package func failure(_ value: (Int) -> StoredValue) -> Failure? {
+    switch value(presence) {
+    case .null:
+      return fields.first { !value($0).isNull }.map { ($0, "must be nil, because '\(name)' is nil") }
+    case .integer(1):
+      return required.first { value($0.number).isNull }.map { ($0.number, "must be set, because '\(name)' is set") }
+    default: return (presence, "must be true or nil")
+    }
+  }
+}
+
+extension Entity {
+  /// The composite attributes that may be nil, inherited ones first, outer ones before inner ones.
+  package var optionalGroups: [OptionalGroup] {
+    var groups: [OptionalGroup] = []
+    for composite in composites { composite.collect(&groups) }
+    return groups
+  }
+
+  /// The innermost group that may be nil and has an attribute as a field.
+  package func optionalGroup(of attribute: Int) -> OptionalGroup? {
+    if composites.isEmpty { return nil }
+    return optionalGroups.last { $0.fields.contains(attribute) }
+  }
+}
+
+extension Composite {
+  fileprivate func collect(_ groups: inout [OptionalGroup]) {
+    if let presence {
+      groups.append(
+        OptionalGroup(
+          name: name, presence: presence, fields: (presence + 1)..<attributes.upperBound, required: requiredFields))
+    }
+    for case .composite(let inner) in members { inner.collect(&groups) }
+  }
+
+  private var requiredFields: [OptionalGroup.RequiredField] {
+    zip(type.memberNames, members).flatMap { name, member -> [OptionalGroup.RequiredField] in
+      switch member {
+      case .attribute(let number):
+        guard let field = type.attributes.first(where: { $0.name == name }), !field.isOptional else { return [] }
+        let own = description.fields.first { $0.name == name }?.defaultValue
+        return [.init(number: number, defaultValue: own ?? field.defaultValue)]
+      case .composite(let inner): return inner.presence == nil ? inner.requiredFields : []
+      }
+    }
+  }
+}
