@@ -25,8 +25,46 @@ package struct RandomModel {
       name: "Random\(number)",
       enums: [EnumDescription("Choice\(number)", rawType: .string, cases: cases, unknown: .preserve)],
       entities: entities)
+    if chance(2) { addComposites(to: &model, number) }
     if chance(3) { addHistory(to: &model) }
     return model
+  }
+
+  /// Adds composites, of which later ones may contain earlier ones, and attributes that have them.
+  private mutating func addComposites(to model: inout ModelDescription, _ number: Int) {
+    for place in 0..<Int.random(in: 1...3, using: &generator) {
+      var composite = CompositeDescription("Group\(place)x\(number)", doc: chance(3) ? "A group." : nil)
+      for field in 0..<Int.random(in: 1...4, using: &generator) {
+        var attribute = attribute("f\(field)", enumeration: "Choice\(number)")
+        (attribute.isTransient, attribute.backfill) = (false, nil)
+        composite.attributes.append(attribute)
+      }
+      if let inner = model.composites.randomElement(using: &generator), chance(2) {
+        composite.composites.append(
+          CompositeAttributeDescription(
+            "inner", inner.name, optional: chance(2),
+            position: Int.random(in: 0...composite.attributes.count, using: &generator),
+            renamedFrom: formerNames(of: "inner")))
+      }
+      model.composites.append(composite)
+    }
+    for entity in model.entities.indices where chance(2) {
+      for place in 0..<Int.random(in: 1...2, using: &generator) {
+        guard let composite = model.composites.randomElement(using: &generator) else { continue }
+        let field = composite.attributes[0]
+        let own = AttributeDescription(
+          field.name, field.type, default: field.defaultValue, renamedFrom: ["former\(entity)x\(place)"],
+          lossy: chance(2), doc: chance(2) ? "Own." : nil)
+        model.entities[entity].composites.append(
+          CompositeAttributeDescription(
+            "c\(entity)x\(place)", composite.name, optional: chance(2),
+            position: Int.random(in: 0...model.entities[entity].attributes.count, using: &generator),
+            fields: chance(2) ? [own] : [], renamedFrom: formerNames(of: "c\(entity)x\(place)"),
+            doc: chance(3) ? "A whole." : nil))
+      }
+      // The file has them in the order of their places.
+      model.entities[entity].composites.sort { $0.position < $1.position }
+    }
   }
 
   private mutating func addHistory(to model: inout ModelDescription) {

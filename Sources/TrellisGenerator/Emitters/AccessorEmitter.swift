@@ -51,7 +51,7 @@ enum InitialiserEmitter {
     var parts: [Int: String] = [:]
     for composite in plan.ownComposites {
       let name = composite.name.spelled
-      if let value = composite.defaultValue { writer.line("let \(name) = \(name) ?? \(value)") }
+      if let value = composite.defaultValue { writer.write("let \(name) = ", .otherwise(name, value)) }
       for part in composite.parts(of: name) { parts[part.field.number] = part.field.rounded(part.code) }
     }
     if plan.hasRow {
@@ -156,7 +156,7 @@ enum AccessorEmitter {
       writer.blank()
       writer.doc(composite.doc)
       writer.block("public final var \(composite.name.spelled): \(composite.type)") { writer in
-        writer.line("get { \(composite.value("self.")) }")
+        composite.emitGetter(to: &writer)
         writer.block("set") { writer in
           emitChange(composite.parts(of: "newValue"), to: &writer)
         }

@@ -13,7 +13,7 @@ enum RowStructEmitter {
         writer.blank()
         writer.doc(composite.doc)
         writer.block("public var \(composite.name.spelled): \(composite.type)") { writer in
-          writer.line("get { \(composite.value("self.")) }")
+          composite.emitGetter(to: &writer)
           writer.block("set") { writer in
             for part in composite.parts(of: "newValue") {
               writer.line("self.\(part.field.name.member) = \(part.field.rounded(part.code))")

@@ -9,7 +9,7 @@ final class CompositePlan {
   /// The fields of all attributes of the group, in the order of their numbers.
   let fields: [Field]
   /// The value of new objects as Swift code; nil if a field without a default has to be given.
-  let defaultValue: String?
+  let defaultValue: Code?
 
   private let fieldsByNumber: [Int: Field]
 
@@ -40,23 +40,29 @@ final class CompositePlan {
   /// The value of the whole, made of the values of its fields.
   ///
   /// - Parameter prefix: The code before the name of a field.
-  func value(_ prefix: String) -> String { value(of: composite, prefix) }
+  func value(_ prefix: String) -> Code { value(of: composite, prefix) }
 
-  private func value(of group: Composite, _ prefix: String) -> String {
-    var arguments: [String] = []
+  private func value(of group: Composite, _ prefix: String) -> Code {
+    var arguments: [Code] = []
     for (label, isOptional, member) in group.labelledMembers {
       switch member {
       case .attribute(let number):
         let field = fieldsByNumber[number]
         let code = prefix + (field?.name.member ?? "")
         let needsValue = !isOptional && field?.attribute?.isOptional == true
-        arguments.append("\(label.argument): \(code)" + (needsValue ? " ?? .placeholder" : ""))
-      case .composite(let inner): arguments.append("\(label.argument): \(value(of: inner, prefix))")
+        arguments.append(.labeled(label.argument, .plain(code + (needsValue ? " ?? .placeholder" : ""))))
+      case .composite(let inner): arguments.append(.labeled(label.argument, value(of: inner, prefix)))
       }
     }
-    let whole = "\(group.type.name)(\(arguments.joined(separator: ", ")))"
+    let whole: Code = .call(group.type.name, arguments)
     guard let presence = group.presence, let field = fieldsByNumber[presence] else { return whole }
-    return "\(prefix)\(field.name.member) == nil ? nil : \(whole)"
+    return .wrapped("\(prefix)\(field.name.member) == nil ? nil : ", whole, "")
+  }
+
+  func emitGetter(to writer: inout CodeWriter) {
+    let value = value("self.")
+    if value.flat.utf8.count <= 90 { return writer.line("get { \(value.flat) }") }
+    writer.block("get") { writer in writer.write("", value) }
   }
 
   /// The value of a field as code.
@@ -99,23 +105,23 @@ final class CompositePlan {
     return parts
   }
 
-  private static func defaultValue(of group: Composite, _ fields: [Field], _ defaults: [Int: Code]) -> String? {
-    var arguments: [String] = []
+  private static func defaultValue(of group: Composite, _ fields: [Field], _ defaults: [Int: Code]) -> Code? {
+    var arguments: [Code] = []
     for (label, isOptional, member) in group.labelledMembers {
       switch member {
       case .attribute(let number):
         if let code = defaults[number] {
-          arguments.append("\(label.argument): \(code.flat)")
+          arguments.append(.labeled(label.argument, code))
         } else if !isOptional {
           return nil
         }
       case .composite(let inner) where inner.description.isOptional: break
       case .composite(let inner):
         guard let value = defaultValue(of: inner, fields, defaults) else { return nil }
-        arguments.append("\(label.argument): \(value)")
+        arguments.append(.labeled(label.argument, value))
       }
     }
-    return "\(group.type.name)(\(arguments.joined(separator: ", ")))"
+    return .call(group.type.name, arguments)
   }
 }
 

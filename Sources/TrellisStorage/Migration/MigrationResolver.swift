@@ -176,7 +176,10 @@ struct MigrationResolver {
     var source = StoredColumn(column: column)
     source.isInlined = old.description.isExternal && !attribute.description.isExternal
     if old.isOptional && !attribute.isOptional { source.missing = filling(attribute, origin) }
-    if old.isOptional, attribute.isOptional, attribute.role == .field, !wasRequired(old, in: origin) {
+    if old.isOptional, attribute.role == .field,
+      isRequired(attribute, in: match.successors[origin.index].map { current.entities[$0] }),
+      !isRequired(old, in: origin)
+    {
       let missing = fieldFilling(attribute, origin)
       if missing != .unanswered { source.missing = missing }
     }
@@ -233,9 +236,9 @@ struct MigrationResolver {
     return add(.computed(.conditional(condition, .value(.integer(1)), .value(.null))), origin)
   }
 
-  /// Whether a stored field had a value wherever its composite had one.
-  private func wasRequired(_ field: Attribute, in origin: Entity) -> Bool {
-    origin.optionalGroup(of: field.index)?.required.contains { $0.number == field.index } ?? false
+  /// Whether a field has a value wherever its composite, which may be nil, has one.
+  private func isRequired(_ field: Attribute, in entity: Entity?) -> Bool {
+    entity?.optionalGroup(of: field.index)?.required.contains { $0.number == field.index } ?? false
   }
 
   private mutating func add(_ operand: Operand, _ origin: Entity) -> Filling {

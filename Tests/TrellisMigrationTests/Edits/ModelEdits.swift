@@ -7,6 +7,7 @@ struct ModelEdits {
     case addAttribute, addLink, addEntity, renameEntity, renameProperty, renameBothEnds, swapEntities, swapProperties
     case reuseName, takeName, becomeMany, addInverse, removeKey, addKey, removeIndex, addIndex, changeFlags,
       changeRules, addCase
+    case groupAttribute, ungroupAttribute
     case reorder, changeValueRules, renameCase, reorderCases, becomeOptional, becomeOrdered
     // What follows may lose something, or has another result in one step than in many.
     case removeProperty, removeEntity, changeType, becomeRequired, becomeOne, becomeUnordered, removeInverse
@@ -125,6 +126,16 @@ struct ModelEdits {
       return true
     case .renameProperty: return renameProperty()
     case .renameBothEnds: return renameBothEnds()
+    case .groupAttribute:
+      guard let property = attribute({ !$0.name.contains(".") && $0.attribute?.isExternal == false }),
+        let owner = model.owner(property.id)
+      else { return false }
+      rename(property.id, to: maker.fieldName(in: owner))
+      return true
+    case .ungroupAttribute:
+      guard let property = attribute({ $0.name.contains(".") }) else { return false }
+      rename(property.id, to: maker.naming.property(&maker.random))
+      return true
     case .swapEntities: return swapEntities()
     case .swapProperties: return swapProperties()
     case .reuseName: return reuseName()
@@ -208,7 +219,7 @@ struct ModelEdits {
 
   private mutating func renameProperty() -> Bool {
     guard let property = maker.some(model.entities.flatMap(\.properties)) else { return false }
-    if maker.chance(20), property.name.lowercased() == property.name, property.origins.count < 2 {
+    if maker.chance(20), !property.name.contains("."), property.name.lowercased() == property.name, property.origins.count < 2 {
       // Only the case differs.
       let name = property.name.prefix(1) + property.name.dropFirst().prefix(1).uppercased() + property.name.dropFirst(2)
       rename(property.id, to: String(name))

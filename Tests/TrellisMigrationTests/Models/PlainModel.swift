@@ -119,7 +119,38 @@ struct PlainModel {
     ModelDescription(
       name: "Random", version: version, enums: enums, codableTypes: [Self.codableType],
       entities: entities.map(described),
-      removed: removed, history: history)
+      removed: removed, history: history, composites: entities.flatMap { groups(of: $0).map(\.composite) })
+  }
+
+  /// The composites of an entity: attributes whose names have the same first part before a dot.
+  private func groups(
+    of entity: PlainEntity
+  ) -> [(composite: CompositeDescription, use: CompositeAttributeDescription)] {
+    var groups: [(composite: CompositeDescription, use: CompositeAttributeDescription)] = []
+    var plain = 0
+    for property in entity.properties {
+      guard let attribute = describedAttribute(property, history(of: entity.id)) else { continue }
+      let parts = attribute.name.split(separator: ".").map(String.init)
+      guard parts.count == 2 else {
+        plain += 1
+        continue
+      }
+      var field = attribute
+      field.name = parts[1]
+      var own = AttributeDescription(parts[1], attribute.type)
+      (own.renamedFrom, own.backfill, own.isLossy) = (attribute.renamedFrom, attribute.backfill, attribute.isLossy)
+      own.isKeptInHistory = attribute.isKeptInHistory
+      (field.renamedFrom, field.backfill, field.isLossy, field.isKeptInHistory) = ([], nil, false, false)
+      let isPlain = own == AttributeDescription(parts[1], attribute.type)
+      let place = groups.firstIndex { $0.use.name == parts[0] } ?? groups.count
+      if place == groups.count {
+        let name = "\(entity.name)\(parts[0].capitalized)"
+        groups.append((CompositeDescription(name), CompositeAttributeDescription(parts[0], name, position: plain)))
+      }
+      groups[place].composite.attributes.append(field)
+      if !isPlain { groups[place].use.fields.append(own) }
+    }
+    return groups
   }
 
   /// What is recorded about the objects of an entity: only the root of a hierarchy says so.
@@ -131,12 +162,15 @@ struct PlainModel {
     func name(_ id: Int) -> String { property(id)?.name ?? "" }
     return EntityDescription(
       entity.name, parent: entity.parent.map { self[$0].name }, isAbstract: entity.isAbstract,
-      attributes: entity.properties.compactMap { describedAttribute($0, history(of: entity.id)) },
+      attributes: entity.properties.compactMap { describedAttribute($0, history(of: entity.id)) }.filter {
+        !$0.name.contains(".")
+      },
       relationships: entity.properties.compactMap(describedRelationship),
       uniqueKeys: entity.uniqueKeys.map { $0.map(name) },
       indexes: entity.indexes.map { index in
         IndexDescription(index.map { .init(name($0.property), descending: $0.isDescending) })
-      }, renamedFrom: entity.formerNames, removed: entity.removed, history: entity.parent == nil ? entity.history : nil)
+      }, renamedFrom: entity.formerNames, removed: entity.removed, history: entity.parent == nil ? entity.history : nil,
+      composites: groups(of: entity).map(\.use))
   }
 
   private func describedAttribute(_ property: PlainProperty, _ history: HistoryContent) -> AttributeDescription? {

@@ -103,9 +103,20 @@ struct RandomModel {
   private mutating func name(in entity: Int) -> String {
     let related = Set(model.subtree(entity).flatMap { model.lineage($0) })
     let taken = Set(related.flatMap { model[$0].properties.map { $0.name.lowercased() } })
-    let others = model.entities.flatMap(\.properties).map(\.name).filter { !taken.contains($0.lowercased()) }
+    let others = model.entities.flatMap(\.properties).map(\.name).filter {
+      !taken.contains($0.lowercased()) && !$0.contains(".")
+    }
     if chance(25), let name = some(others) { return name }
     return naming.property(&random)
+  }
+
+  /// The name of a field of a composite of the entity, which may be a new one.
+  mutating func fieldName(in entity: Int) -> String {
+    let groups = model[entity].properties.compactMap { property in
+      property.name.contains(".") ? property.name.split(separator: ".").first.map(String.init) : nil
+    }
+    let group = chance(60) ? some(groups) : nil
+    return "\(group ?? "group\(naming.id())").\(naming.property(&random))"
   }
 
   @discardableResult mutating func addAttribute(to entity: Int, named name: String? = nil) -> PlainProperty {
@@ -116,9 +127,12 @@ struct RandomModel {
     if type == .string { attribute.isSearchable = chance(30) }
     if chance(25) { attribute.rules = rules(of: type) }
     attribute.isKeptInHistory = chance(10)
-    var property = PlainProperty(id: naming.id(), origins: [], name: name ?? self.name(in: entity))
+    let isField = name == nil && chance(20)
+    if isField { attribute.isExternal = false }
+    var property = PlainProperty(
+      id: naming.id(), origins: [], name: name ?? (isField ? fieldName(in: entity) : self.name(in: entity)))
     property.attribute = attribute
-    property.isTransient = chance(5) && type != .data && type != .string
+    property.isTransient = !isField && chance(5) && type != .data && type != .string
     model[entity].properties.append(property)
     return property
   }
