@@ -291,8 +291,8 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisValueTests",
       dependencies: [
-        "TrellisTestSupport", "Trellis", "TrellisJSON", "TrellisDynamic", "TrellisRuntime", "TrellisStorage",
-        "TrellisModel", "TrellisModelFile",
+        "TrellisTestSupport", "Trellis", "TrellisFoundationPredicates", "TrellisJSON", "TrellisDynamic", "TrellisRuntime",
+        "TrellisStorage", "TrellisModel", "TrellisModelFile",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     // Writes a file as it is told on its standard input; tests start several of it on one file.

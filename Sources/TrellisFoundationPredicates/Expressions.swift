@@ -7,6 +7,7 @@ extension PredicateExpressions.KeyPath: ImportableExpression {
   func term(_ reading: inout PredicateReading) throws(PredicateImportError) -> ImportedTerm {
     switch try reading.term(root) {
     case .object(let path): return try property(path)
+    case .composite(let composite): return try field(of: composite)
     case .members(let members): return try aspect(of: members)
     case .value(let text) where text.kind == .text: return try aspect(of: text)
     case .scalars(let text) where keyPath == \String.UnicodeScalarView.count:
@@ -27,10 +28,20 @@ extension PredicateExpressions.KeyPath: ImportableExpression {
     guard let number = table.number(of: keyPath) else { throw unknown(object) }
     if number == KeyPathTable.identity { return .value(ImportedValue(.path(path), .integer)) }
     let end = path.appending(number)
+    if let composite = ImportedComposite(Output.self, path, number) { return .composite(composite) }
     if Output.self is any ToManyView.Type { return .members(ImportedMembers(path: end)) }
     if Output.self is any ObjectReference.Type { return .object(end) }
     guard let kind = ImportedKind(Output.self) else { throw unknown(object) }
     return .value(ImportedValue(.path(end), kind.kind))
+  }
+
+  /// The term for a field of a composite.
+  private func field(of composite: ImportedComposite) throws(PredicateImportError) -> ImportedTerm {
+    guard let place = composite.type._keyPaths.number(of: keyPath) else { throw unknown(composite.type) }
+    let number = composite.first + place
+    if let inner = ImportedComposite(Output.self, composite.path, number) { return .composite(inner) }
+    guard let kind = ImportedKind(Output.self) else { throw unknown(composite.type) }
+    return .value(ImportedValue(.path(composite.path.appending(number)), kind.kind))
   }
 
   private func aspect(of members: ImportedMembers) throws(PredicateImportError) -> ImportedTerm {
@@ -57,6 +68,30 @@ extension PredicateExpressions.KeyPath: ImportableExpression {
       message: "\(type) has no property of the model at a key path of this predicate, which leads to '\(Output.self)'. "
         + "Ask about the stored properties from which it is made.")
   }
+}
+
+extension ImportedComposite {
+  /// Returns nil if the type is no composite.
+  ///
+  /// - Parameter number: The number of the first attribute.
+  fileprivate init?(_ type: Any.Type, _ path: PropertyPath, _ number: Int) {
+    if let type = type as? any CompositeValue.Type {
+      self.init(path: path, presence: nil, first: number, type: type)
+    } else if let type = (type as? any OptionalComposite.Type)?.wrapped {
+      self.init(path: path, presence: number, first: number + 1, type: type)
+    } else {
+      return nil
+    }
+  }
+}
+
+/// A composite, or nil.
+private protocol OptionalComposite {
+  static var wrapped: any CompositeValue.Type { get }
+}
+
+extension Optional: OptionalComposite where Wrapped: CompositeValue {
+  fileprivate static var wrapped: any CompositeValue.Type { Wrapped.self }
 }
 
 /// A reference to an object, or nil.
@@ -263,6 +298,7 @@ extension PredicateExpressions.OptionalFlatMap: ImportableExpression {
     case .optionalCondition(let condition, let isPresentToo):
       return .optionalCondition(condition, isPresent: .all([isPresent, isPresentToo]))
     case .object(let path): return .object(path)
+    case .composite(let composite): return .composite(composite)
     case .value(let value):
       // A path through nil is nil anyway, and an index can serve it.
       if try value.isNil(with: wrapped.value) { return .value(value) }

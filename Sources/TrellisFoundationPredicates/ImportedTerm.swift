@@ -1,4 +1,5 @@
 import TrellisModel
+@_spi(Generated) import TrellisRuntime
 
 /// The translation of an expression.
 enum ImportedTerm {
@@ -8,12 +9,24 @@ enum ImportedTerm {
   case value(ImportedValue)
   /// An object, by its path.
   case object(PropertyPath)
+  /// A composite attribute of an object.
+  case composite(ImportedComposite)
   case members(ImportedMembers)
   /// The Unicode scalars of a text.
   case scalars(ImportedValue)
   /// A list of values for `contains`.
   case list([StoredValue], ValueKind)
   case range(ImportedRange)
+}
+
+/// A composite attribute of the object at the end of a path.
+struct ImportedComposite {
+  let path: PropertyPath
+  /// The number of the attribute that tells whether there is a value; nil if there always is one.
+  let presence: Int?
+  /// The number of the first field.
+  let first: Int
+  let type: any CompositeValue.Type
 }
 
 /// The members of a to-many, or those that match a condition.
@@ -121,6 +134,12 @@ extension ImportedTerm {
       switch self {
       case .value(let value): value
       case .object(let path): ImportedValue(.path(path), .integer)
+      case .composite(let composite):
+        if let presence = composite.presence {
+          ImportedValue(.path(composite.path.appending(presence)), .integer)
+        } else {
+          throw .unsupported("A composite in the place of one value", "Name its fields.")
+        }
       case .condition, .optionalCondition:
         throw .unsupported("A condition in the place of a number or text", "Use '&&', '||' and '!'.")
       default: throw .unsupported("A collection in the place of one value", "Use its count, or contains(where:).")

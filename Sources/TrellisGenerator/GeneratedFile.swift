@@ -78,7 +78,9 @@ package func generate(
       to: &writer)
     if number == 0 {
       HeaderEmitter.emitModel(plan, to: &writer)
-      for composite in description.composites { CompositeEmitter.emit(composite, in: plan.model, to: &writer) }
+      for composite in description.composites {
+        CompositeEmitter.emit(composite, in: plan.model, hasKeyPaths: foundationPredicates, to: &writer)
+      }
       for enumeration in description.enums { EnumEmitter.emit(enumeration, to: &writer) }
     }
     for entity in parts[number] { EntityEmitter.emit(entity, to: &writer) }

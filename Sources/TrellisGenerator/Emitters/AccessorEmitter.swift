@@ -237,6 +237,9 @@ enum KeyPathEmitter {
     for field in plan.fields where ColumnsEmitter.isStored(field) && !field.isField {
       writer.line("\\\(plan.name).\(field.name.spelled): \(field.number),")
     }
+    for composite in plan.composites {
+      writer.line("\\\(plan.name).\(composite.name.spelled): \(composite.composite.attributes.lowerBound),")
+    }
     writer.outdent()
     writer.line("])")
   }

@@ -2,7 +2,10 @@ import TrellisModel
 
 /// Emits a composite: the struct of its values, with its fields by name for predicates.
 enum CompositeEmitter {
-  static func emit(_ composite: CompositeDescription, in model: Model, to writer: inout CodeWriter) {
+  /// - Parameter hasKeyPaths: Whether the struct has a table from key paths to fields, for Foundation predicates.
+  static func emit(
+    _ composite: CompositeDescription, in model: Model, hasKeyPaths: Bool, to writer: inout CodeWriter
+  ) {
     writer.blank()
     writer.line("// MARK: - \(composite.name)")
     writer.blank()
@@ -30,6 +33,10 @@ enum CompositeEmitter {
       let count = (try? model.description.fieldAttributes(of: .init("", composite.name)).count) ?? 0
       writer.line("@_spi(Generated) public static var _fieldCount: Swift.Int { \(count) }")
       writer.blank()
+      if hasKeyPaths {
+        emitKeyPaths(of: composite, in: model, to: &writer)
+        writer.blank()
+      }
       writer.write(
         "static let _description: \(TypeName.compositeDescription) = ", DescriptionEmitter.code(of: composite))
     }
@@ -57,8 +64,35 @@ enum CompositeEmitter {
     return " = \(code.flat)"
   }
 
-  /// The places of fields follow those of the fields before them. A group in the group takes as many places as it has
+  /// The members with their places, counted from the first field. A group in the group takes as many places as it has
   /// attributes.
+  private static func places(
+    of composite: CompositeDescription, in model: Model
+  ) -> [(member: CompositeDescription.Member, place: Int)] {
+    var place = 0
+    return composite.members.map { member in
+      defer {
+        switch member.content {
+        case .attribute: place += 1
+        case .composite(let group): place += (try? model.description.fieldAttributes(of: group).count) ?? 0
+        }
+      }
+      return (member, place)
+    }
+  }
+
+  private static func emitKeyPaths(
+    of composite: CompositeDescription, in model: Model, to writer: inout CodeWriter
+  ) {
+    writer.line("@_spi(Generated) public static let _keyPaths = \(TypeName.keyPathTable)([")
+    writer.indent()
+    for (member, place) in places(of: composite, in: model) {
+      writer.line("\\\(composite.name).\(member.label.spelled): \(place),")
+    }
+    writer.outdent()
+    writer.line("])")
+  }
+
   private static func emitColumns(
     of composite: CompositeDescription, in model: Model, to writer: inout CodeWriter
   ) {
@@ -75,19 +109,15 @@ enum CompositeEmitter {
       }
       writer.blank()
       writer.line("public typealias Value = \(composite.name)")
-      var place = 0
-      for member in composite.members {
+      for (member, place) in places(of: composite, in: model) {
         writer.doc(member.doc)
         let position = place == 0 ? "_first" : "_first + \(place)"
         let type: String
         switch member.content {
-        case .attribute:
-          type = "\(TypeName.attributePath)<\(member.type)>"
-          place += 1
+        case .attribute: type = "\(TypeName.attributePath)<\(member.type)>"
         case .composite(let group):
           let path = group.isOptional ? TypeName.optionalCompositePath : TypeName.compositePath
           type = "\(path)<\(group.composite).Columns>"
-          place += (try? model.description.fieldAttributes(of: group).count) ?? 0
         }
         writer.block(
           "public var \(member.label.spelled): \(type)",

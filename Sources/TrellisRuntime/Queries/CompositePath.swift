@@ -7,6 +7,12 @@ public protocol CompositeValue: Codable, Hashable, Sendable {
   @_spi(Generated) var _fields: [CompositeField] { get }
   /// The number of fields, those of groups in the group included.
   @_spi(Generated) static var _fieldCount: Int { get }
+  /// The places of fields by key path, counted from the first field; empty if the model does not ask for them.
+  @_spi(Generated) static var _keyPaths: KeyPathTable { get }
+}
+
+extension CompositeValue {
+  @_spi(Generated) public static var _keyPaths: KeyPathTable { KeyPathTable([:]) }
 }
 
 /// A field of a composite value in its stored form.
