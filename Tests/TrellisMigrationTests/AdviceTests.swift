@@ -148,7 +148,7 @@ import TrellisTestSupport
   }
 
   private static func property(_ subject: String, _ model: PlainModel) -> Int? {
-    let parts = subject.split(separator: ".").map(String.init)
+    let parts = subject.split(separator: ".", maxSplits: 1).map(String.init)
     guard parts.count == 2, let entity = model.entities.first(where: { $0.name == parts[0] }) else { return nil }
     return model.properties(entity.id).first { $0.name == parts[1] }?.id
   }
@@ -162,7 +162,11 @@ import TrellisTestSupport
 
   private static func word(after opener: String, in text: String) -> String? {
     text.firstRange(of: opener).map { range in
-      String(text[range.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" })
+      let rest = text[range.upperBound...]
+      let name = rest.prefix { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" }
+      let field = rest[name.endIndex...]
+      let words = ", under \"fields\" for \""
+      return field.hasPrefix(words) ? "\(name).\(field.dropFirst(words.count).prefix { $0 != "\"" })" : String(name)
     }
     .map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
   }

@@ -94,6 +94,20 @@ import TrellisModelFile
     #expect(codes(chain(10_000)) == ["parent-chain-too-long"])
   }
 
+  @Test("a field in 8 composites may be, one in 9 not")
+  func composites() {
+    func model(_ depth: Int) -> String {
+      let composites = (1...depth).map { number in
+        let type = number == depth ? "string" : "C\(number + 1)"
+        return #""C\#(number)": { "attributes": { "a": "\#(type)" } }"#
+      }
+      let list = composites.joined(separator: ", ")
+      return #"{ "model": "M", "composites": { \#(list) }, "entities": { "A": { "attributes": { "a": "C1" } } } }"#
+    }
+    #expect(codes(model(8)) == [])
+    #expect(codes(model(9)) == ["too-deep"])
+  }
+
   @Test("a circle of 10,000 parents is reported once")
   func circle() {
     #expect(codes(entities(10_000) { "{ \"parent\": \"E\(($0 + 1) % 10_000)\" }" }) == ["parent-cycle"])

@@ -25,6 +25,7 @@ extension ManagedObjectContext {
         try values[attribute.name].map { value throws(DynamicError) in try entity.checked(value, for: attribute) }
         ?? attribute.initialValue ?? .null
     }
+    for group in entity.optionalGroups.reversed() { group.complete(&row.values) }
     let object = EntityClasses.entityClass(of: entity.index).init(inserting: row, of: entity, into: self)
     if !entity.uniqueKeys.isEmpty {
       for name in values.keys {
@@ -100,5 +101,16 @@ extension ManagedObjectContext {
   /// - Throws: ``DynamicError`` for the entity; ``StoreError`` if the store fails.
   package func object(_ entity: String, _ key: Int64) throws -> DynamicObject? {
     try objects([key], entity: model.needEntity(entity).index)[key] as? DynamicObject
+  }
+}
+
+extension OptionalGroup {
+  /// Completes the values of a new object: a value of a field is one of the whole, whose other fields get their defaults.
+  fileprivate func complete(_ values: inout [StoredValue]) {
+    if values[presence].isNull, fields.contains(where: { !values[$0].isNull }) { values[presence] = .integer(1) }
+    guard values[presence] == .integer(1) else { return }
+    for field in required where values[field.number].isNull {
+      if case .value(let value)? = field.defaultValue { values[field.number] = value }
+    }
   }
 }

@@ -49,7 +49,25 @@ extension DynamicObject {
     let checked = try entity.checked(value, for: attribute)
     try checkWritable()
     if _willWrite(attribute.index) { row.values[attribute.index] = checked }
+    if attribute.isField { complete(attribute, entity) }
     try managedObjectContext?.throwPendingFailure()
+  }
+
+  /// Keeps a composite whole after one of its attributes was set: a value of a field is one of the whole, and without a
+  /// value of the whole no field has one.
+  private func complete(_ attribute: Attribute, _ entity: Entity) {
+    func write(_ number: Int, _ value: StoredValue) {
+      if row.values[number] != value, _willWrite(number) { row.values[number] = value }
+    }
+    for group in entity.optionalGroups {
+      if group.presence == attribute.index, row.values[attribute.index].isNull {
+        for field in group.fields { write(field, .null) }
+      } else if group.fields.contains(attribute.index), !row.values[attribute.index].isNull,
+        row.values[group.presence].isNull
+      {
+        write(group.presence, .integer(1))
+      }
+    }
   }
 
   // MARK: Relationships

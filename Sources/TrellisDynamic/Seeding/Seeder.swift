@@ -123,12 +123,40 @@ package struct Seeder {
         }
         made[attribute.name] = value
       }
+      guard makeGroups(entity, &made) else { return nil }
       let value = { (property: Int) in made[entity.properties[property].name] ?? .null }
       if keys.allSatisfy({ unique.isFree($0, $0.properties.map(value)) }) { return made }
     }
     let names = keys.map { key in key.properties.map { entity.properties[$0].name }.joined(separator: ", ") }
     note("\(entity.name) has no more values for its unique keys (\(names.joined(separator: "; "))).")
     return nil
+  }
+
+  /// Makes the values of each composite that may be nil those of a whole, or of none.
+  private mutating func makeGroups(_ entity: Entity, _ made: inout [String: StoredValue]) -> Bool {
+    for group in entity.optionalGroups {
+      func name(_ number: Int) -> String { entity.properties[number].name }
+      guard made[name(group.presence)] == .integer(1) else {
+        made[name(group.presence)] = .null
+        for field in group.fields { made[name(field)] = .null }
+        continue
+      }
+      for field in group.required where made[name(field.number)]?.isNull != false {
+        guard let attribute = entity.properties[field.number].attribute else { continue }
+        var value: StoredValue?
+        if case .codable = attribute.type { value = .text("{}") }
+        for _ in 0..<100 where value == nil {
+          let found = makeValue(attribute, isUnique: false)
+          if found?.isNull == false { value = found }
+        }
+        guard let value else {
+          note("No value of \(entity.name).\(attribute.name) was found that its rules allow.")
+          return false
+        }
+        made[attribute.name] = value
+      }
+    }
+    return true
   }
 
   private mutating func makeValue(_ attribute: Attribute, isUnique: Bool) -> StoredValue? {

@@ -133,7 +133,9 @@ enum InitialiserEmitter {
     case .new: return "A new UUID unless given."
     case .value, .list:
       let text = plan.defaults[field.number]?.flat ?? ""
-      let isShort = text.utf8.count <= 40 && !text.utf8.contains(UInt8(ascii: "`")) && !text.hasPrefix("(")
+      let isShort =
+        field.attribute?.description.scalar == nil && text.utf8.count <= 40 && !text.utf8.contains(UInt8(ascii: "`"))
+        && !text.hasPrefix("(")
       return isShort ? "`\(text)` unless given." : "The model's default unless given."
     }
   }

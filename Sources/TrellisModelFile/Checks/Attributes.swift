@@ -48,7 +48,10 @@ enum AttributeTypes {
     scalar.type = forms.first { $0.spelling == scalar.typeName.value }
     guard scalar.type == nil else { return }
     let closest = findings.suggestions.closest(to: scalar.typeName.value, among: forms.map(\.spelling))
-    let remedy = closest.map { "did you mean '\($0)'?" } ?? "it may be \(forms.map(\.spelling).listed)."
+    let remedy =
+      scalar.typeName.value == "data"
+      ? "'data' has no order; use an attribute of type 'data', or a Codable type."
+      : closest.map { "did you mean '\($0)'?" } ?? "it may be \(forms.map(\.spelling).listed)."
     findings.error(
       .unknownType, at: scalar.typeName.offset,
       "\(scalar.typeName.value.quoted) is no stored form of '\(scalar.name.value)'; \(remedy)")
@@ -82,11 +85,14 @@ enum AttributeTypes {
 
   private static func listRemedy(_ element: String, _ draft: Draft, _ findings: Findings) -> String {
     if draft.entityNumbers[element] != nil { return toManyRemedy(element) }
+    if draft.composites.contains(where: { $0.name.value == element }) {
+      return "a list holds single values; make '\(element)' an entity, and the attribute a relationship."
+    }
     if let scalar = element.optionalBase.flatMap({ scalars[$0]?.spelling }) {
       return "the values of a list are never nil; did you mean '[\(scalar)]'?"
     }
     if let scalar = otherNames[element.lowercased()]
-      ?? closest(to: element, AttributeType.scalars.map(\.spelling), findings)
+      ?? closest(to: element, AttributeType.scalars.map(\.spelling) + draft.scalars.map(\.name.value), findings)
     {
       return "did you mean '[\(scalar)]'?"
     }
@@ -299,6 +305,7 @@ extension Findings {
 enum Defaults {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let reader = StoredValueReader(draft.enums.map(\.description))
+    draft.takeRulesOfFields()
     draft.changeDeclaredAttributes { attribute, owner in
       guard attribute.hasType, let node = attribute.object["default"]?.value else { return }
       let pass = Pass(
@@ -414,27 +421,31 @@ enum Backfills {
     for entity in draft.entities.indices {
       for index in draft.entities[entity].attributes.indices {
         read(
-          &draft.entities[entity].attributes[index], draft.entities[entity].name.value, names[entity], reader, findings)
+          &draft.entities[entity].attributes[index], draft.entities[entity].name.value,
+          in: draft.entities[entity].name.value,
+          names[entity], reader, findings)
       }
       for group in draft.entities[entity].composites.indices {
         let owner = draft.path(entity, draft.entities[entity].composites[group].name.value)
         for index in draft.entities[entity].composites[group].fields.indices {
           read(
-            &draft.entities[entity].composites[group].fields[index], owner, names[entity], reader, findings)
+            &draft.entities[entity].composites[group].fields[index], owner, in: draft.entities[entity].name.value,
+            names[entity], reader, findings)
         }
       }
     }
   }
 
   private static func read(
-    _ attribute: inout AttributeDraft, _ owner: String, _ names: Set<String>, _ reader: StoredValueReader,
+    _ attribute: inout AttributeDraft, _ owner: String, in entity: String, _ names: Set<String>,
+    _ reader: StoredValueReader,
     _ findings: Findings
   ) {
     // `StoredOnly` reports a transient attribute.
     guard attribute.hasType, !attribute.description.isTransient, let node = attribute.object["backfill"]?.value
     else { return }
     let pass = Pass(
-      type: attribute.description.type, path: "\(owner).\(attribute.name.value)", entity: owner, names: names,
+      type: attribute.description.type, path: "\(owner).\(attribute.name.value)", entity: entity, names: names,
       reader: reader, findings: findings)
     attribute.description.backfill = pass.read(node)
   }

@@ -28,6 +28,12 @@ enum Composites {
             + (key == "backfill"
               ? "write it under \"fields\" of the attribute that has the composite." : "take it out."))
       }
+      if attribute.json?.mapping.path != nil {
+        findings.error(
+          .optionMismatch, at: attribute.place(of: "json"),
+          "Attribute '\(composite.name.value).\(attribute.name.value)' is a field of a composite, which has no path of its "
+            + "own in 'json'; write it under \"fields\" of the attribute that has the composite.")
+      }
     }
   }
 
@@ -134,6 +140,22 @@ enum Composites {
 }
 
 extension Draft {
+  /// Gives what is said of fields the rules of the fields, by which defaults are checked.
+  mutating func takeRulesOfFields() {
+    let description = description
+    for number in entities.indices {
+      for group in entities[number].composites.indices where !entities[number].composites[group].fields.isEmpty {
+        let use = entities[number].composites[group]
+        guard let all = try? description.fieldAttributes(of: use.description) else { continue }
+        for place in use.fields.indices {
+          let path = "\(use.name.value).\(use.fields[place].name.value)"
+          guard let field = all.first(where: { $0.name == path }) else { continue }
+          entities[number].composites[group].fields[place].description.rules = field.rules
+        }
+      }
+    }
+  }
+
   /// Changes each attribute that the file declares, in composites and entities, and what it says of fields.
   ///
   /// - Parameter body: The attribute, and the name of what declares it.

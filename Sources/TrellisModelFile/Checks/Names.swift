@@ -238,7 +238,12 @@ enum NameClashes {
     for entity in draft.entities {
       let properties =
         entity.attributes.map { ($0.name, $0.renamedFrom, !$0.description.isTransient) }
-        + entity.composites.map { ($0.name, $0.renamedFrom + $0.fields.flatMap(\.renamedFrom), true) }
+        + entity.composites.flatMap { group in
+          [(group.name, group.renamedFrom, true)]
+            + group.fields.map {
+              (Located("\(group.name.value).\($0.name.value)", at: $0.name.offset), $0.renamedFrom, true)
+            }
+        }
         + entity.relationships.map { ($0.name, $0.renamedFrom, !$0.description.isTransient) }
       checkRenames(properties, entity.removed, things: "properties of '\(entity.name.value)'", findings)
     }
@@ -249,16 +254,17 @@ enum NameClashes {
     things: String, _ findings: Findings
   ) {
     guard !removed.isEmpty || all.contains(where: { !$0.former.isEmpty }) else { return }
-    var claimed: [String: Int] = [:]
+    var claimed: [String: (offset: Int, owner: String)] = [:]
     for (name, names, _) in all {
       for former in names {
-        if let first = claimed[former.value] {
+        // An attribute may have become a field, and its composite have been called like it.
+        if let (first, owner) = claimed[former.value], !name.value.hasPrefix(owner + ".") {
           findings.error(
             .renameClash, at: former.offset,
             "The former name \(former.value.quoted) of '\(name.value)' is written twice among the \(things); keep it "
               + "where it belongs.", notes: [("the first is here", first)])
         }
-        claimed[former.value] = former.offset
+        claimed[former.value] = (former.offset, name.value)
       }
     }
     var present: [String: Int] = [:]

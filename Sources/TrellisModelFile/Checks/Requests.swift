@@ -62,6 +62,15 @@ struct PropertyLookup {
     for candidate in lineage {
       if let place = draft.entities[candidate].properties[name] { return Found(entity: candidate, place: place) }
     }
+    if lineage.contains(where: { draft.entities[$0].groups.contains(name) }) {
+      let fields = lineage.flatMap { draft.entities[$0].attributes }.map(\.name.value).filter {
+        $0.hasPrefix(name + ".")
+      }
+      findings.error(
+        .unknownProperty, at: offset,
+        "\(user) names \(name.quoted), which is a composite; name its fields: \(fields.listed).")
+      return nil
+    }
     let names = lineage.lazy.flatMap { ancestor in
       draft.entities[ancestor].attributes.map(\.name.value) + draft.entities[ancestor].relationships.map(\.name.value)
     }

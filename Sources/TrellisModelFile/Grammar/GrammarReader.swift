@@ -236,6 +236,12 @@ extension GrammarReader {
     let keyed = KeyedObject(
       object, at: name.offset, owner: "attribute '\(owner.shown).\(name.value.shown)'",
       keys: ModelKeys.compositeAttribute.filter { hasFields || $0 != "fields" }, findings)
+    if isOptional, let optional = keyed.flag("optional"), !optional.value {
+      findings.error(
+        .contradictoryOptional, at: optional.offset,
+        "The type of \(keyed.owner) ends with '?', but 'optional' is false; keep one of the two.",
+        notes: [("the type is here", node.offset)])
+    }
     draft.description.isOptional = isOptional || keyed.isSet("optional")
     draft.description.doc = keyed.text("doc")?.value
     draft.description.swiftName = keyed.text("swiftName")?.value

@@ -477,21 +477,22 @@ private struct MigrationPlanner {
     let text = (changes + (isNew ? ["required"] : [])).joined(separator: ", ")
     let rows = missing.map { Self.count($0, "row has", "rows have") } ?? "rows may have"
     let fault = migration.faults.first { $0.origin == origin && $0.property == attribute.index }
+    let place = Self.place(of: attribute, subject)
     // No constant can be written for a struct of the app, and no expression makes one.
     let isCodable = if case .codable = attribute.type { true } else { false }
     var answer =
       isCodable
-      ? "Write \"optional\": true at \(subject)."
-      : "Write \"backfill\" or \"default\" at \(subject), or make it optional."
+      ? "Write \"optional\": true at \(place)."
+      : "Write \"backfill\" or \"default\" at \(place), or make it optional."
     if isCodable {
     } else if let fault {
       let word = fault.isOfOtherVersion ? "a \"default\"" : "another \"backfill\""
       answer =
-        "Write \(word) at \(subject), or make it optional, because its backfill cannot be computed from these rows: "
+        "Write \(word) at \(place), or make it optional, because its backfill cannot be computed from these rows: "
         + fault.message
     } else if isComputed {
       answer =
-        "Write another \"backfill\" at \(subject), or make it optional, because its backfill is null for these rows or "
+        "Write another \"backfill\" at \(place), or make it optional, because its backfill is null for these rows or "
         + "does not fit the type."
     }
     add(subject, "\(text), and \(rows) no value", .asks(MigrationPlan.Question(isLoss: false, answer: answer)))
@@ -505,11 +506,12 @@ private struct MigrationPlanner {
     let rows = (misfits?.rows ?? []).map { "\(match.current.entities[move.entity].name)/\($0)" }
     let more = misfits.map { !$0.rows.isEmpty && $0.count > $0.rows.count } ?? false
     let examples = gone.text ?? (rows.isEmpty ? nil : rows.joined(separator: ", ") + (more ? ", …" : ""))
+    let place = Self.place(of: attribute, subject)
     let isFilled = attribute.isOptional || move.columns[attribute.column ?? 0].hasMisfitFilling
     let lossy =
       attribute.description.isLossy && !isFilled
-      ? "a \"backfill\" or \"default\" at \(subject), which takes their place, or make it optional"
-      : "\"convert\": \"lossy\" at \(subject) if they may go"
+      ? "a \"backfill\" or \"default\" at \(place), which takes their place, or make it optional"
+      : "\"convert\": \"lossy\" at \(place) if they may go"
         + (isFilled ? "" : ", with a \"backfill\" or \"default\" in their place")
     let answer =
       gone.renamable.map {
@@ -521,6 +523,13 @@ private struct MigrationPlanner {
       subject,
       "\(changes.joined(separator: ", ")), and \(found) no counterpart" + (examples.map { ": \($0)" } ?? ""),
       .asks(MigrationPlan.Question(isLoss: true, answer: answer)))
+  }
+
+  /// The place in the model file at which an attribute is described.
+  private static func place(of attribute: Attribute, _ subject: String) -> String {
+    guard attribute.role == .field, let dot = attribute.name.firstIndex(of: ".") else { return subject }
+    let field = attribute.name[dot...].dropFirst()
+    return "\(subject.dropLast(field.count + 1)), under \"fields\" for \"\(field)\""
   }
 
   static func count(_ number: Int, _ one: String, _ many: String) -> String {

@@ -59,7 +59,7 @@ struct DescribedModel {
     func bound(_ value: StoredValue?) -> CanonicalJSON { .orNull(value.map { spelling.text($0, attribute.type) }) }
     return .object([
       ("name", .text(attribute.name)), ("declaredBy", .text(model.entities[attribute.entity].name)),
-      ("type", .text(attribute.type.spelling)), ("optional", .flag(attribute.isOptional)),
+      ("type", .text(attribute.description.typeSpelling)), ("optional", .flag(attribute.isOptional)),
       ("default", .orNull(description.defaultValue.map { spelling.text($0, attribute.type) })),
       ("min", bound(rules.minimum)), ("max", bound(rules.maximum)), ("minLength", .orNull(rules.minimumLength)),
       ("maxLength", .orNull(rules.maximumLength)), ("pattern", .orNull(rules.pattern)),

@@ -38,7 +38,7 @@ enum Describe {
       let relationships = entity.properties.compactMap(\.relationship).filter { $0.entity == entity.index }
       table.add([
         entity.name + (entity.isAbstract ? " (abstract)" : ""), description.parent ?? "",
-        String(description.attributes.count),
+        String(description.attributes.count + description.composites.count),
         relationships.map { "\($0.name): \($0.destinationText)" }.joined(separator: ", "),
         (description.doc ?? "").onOneLine,
       ])
@@ -106,7 +106,7 @@ struct EntityTables {
       ["name", "of", "type", "optional", "default", "rules"] + mappingTitle, entity.properties.compactMap(\.attribute)
     ) { attribute in
       [
-        attribute.name, inherited(attribute.entity), attribute.type.spelling, attribute.isOptional ? "yes" : "",
+        attribute.name, inherited(attribute.entity), attribute.description.typeSpelling, attribute.isOptional ? "yes" : "",
         attribute.description.defaultValue.map { spelling.text($0, attribute.type) } ?? "",
         attribute.ruleTexts(spelling, isUnique: isUnique(attribute)).joined(separator: ", "),
       ] + mappingCell(.attribute(attribute))
