@@ -59,7 +59,7 @@ extension ManagedObjectContext {
       }
     }
     for case let attribute? in entity.properties.map(\.attribute)
-    where values[attribute.name] == nil && attribute.initialValue == nil {
+    where values[attribute.name] == nil && attribute.initialValue == nil && attribute.description.derivation == nil {
       problems.append(
         DynamicError(
           .missingValue, entity.name, attribute.name,

@@ -30,6 +30,7 @@ extension DynamicObject {
 
   /// The value of an attribute of the object's entity.
   package final func value(of attribute: Attribute) -> StoredValue {
+    if attribute.description.derivation != nil { return _derivedValue(attribute.index) }
     _willRead(attribute.index)
     return row.value(attribute.index)
   }

@@ -116,7 +116,7 @@ package struct Seeder {
     let keys = entity.uniqueKeys.filter { key in key.properties.allSatisfy { entity.properties[$0].attribute != nil } }
     for _ in 0..<100 {
       var made: [String: StoredValue] = [:]
-      for case let attribute? in entity.properties.map(\.attribute) {
+      for case let attribute? in entity.properties.map(\.attribute) where attribute.description.derivation == nil {
         guard let value = makeValue(attribute, isUnique: keys.contains { $0.properties == [attribute.index] }) else {
           note("No value of \(entity.name).\(attribute.name) was found that its rules allow.")
           return nil

@@ -206,6 +206,7 @@ enum AccessorEmitter {
         "get { _willRead(\(number)); return \(unsafeMark)\(field.storage) }",
         "@inline(never) set { if _willWrite(\(number)) { \(unsafeMark)\(field.storage) = \(newValue(of: field, attribute)) } }",
       ]
+    case .derived: return ["_derived(\(number))"]
     case .reference, .partner:
       return ["get { _partner(\(number)) }", "@inline(never) set { _setPartner(\(number), newValue) }"]
     case .toMany(let relationship):
@@ -236,7 +237,7 @@ enum KeyPathEmitter {
     writer.line("private static let \(table) = \(TypeName.keyPathTable)([")
     writer.indent()
     for name in identity { writer.line("\\\(plan.name).\(name): \(TypeName.keyPathTable).identity,") }
-    for field in plan.fields where ColumnsEmitter.isStored(field) && !field.isField {
+    for field in plan.fields where ColumnsEmitter.isStored(field) && !field.isField && !field.isDerived {
       writer.line("\\\(plan.name).\(field.name.spelled): \(field.number),")
     }
     for composite in plan.composites {

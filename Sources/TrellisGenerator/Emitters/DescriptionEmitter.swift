@@ -59,7 +59,7 @@ enum DescriptionEmitter {
     arguments.add(.string(attribute.name))
     arguments.add(code(of: attribute.type))
     arguments.add("optional", attribute.isOptional)
-    arguments.add("transient", attribute.isTransient)
+    arguments.add("transient", attribute.isTransient && attribute.derivation == nil)
     if let value = attribute.defaultValue { arguments.add("default", code(of: value)) }
     if !attribute.rules.isEmpty { arguments.add("rules", code(of: attribute.rules)) }
     arguments.add("external", attribute.isExternal)
@@ -73,6 +73,7 @@ enum DescriptionEmitter {
     if let json = attribute.json { arguments.add("json", code(of: json)) }
     arguments.add("keptInHistory", attribute.isKeptInHistory)
     arguments.add("scalar", attribute.scalar)
+    arguments.add("derived", attribute.derivation)
     return .filledCall(TypeName.attributeDescription, arguments.codes)
   }
 
@@ -269,7 +270,7 @@ final class PredicateCode {
 
   // MARK: Values
 
-  private func code(_ operand: Operand) -> Code {
+  func code(_ operand: Operand) -> Code {
     switch operand {
     case .value(let value): .call(".value", [Arguments.code(of: value)])
     case .path(let path): .plain(".path(\(self.path(path)))")

@@ -150,6 +150,15 @@ enum ColumnsEmitter {
       for field in fields {
         writer.doc(field.doc)
         let type = self.type(of: field)
+        if case .derived(_, let operand) = field.kind {
+          let predicates = PredicateCode(parameters: [])
+          let code = predicates.code(operand)
+          writer.block("public var \(field.name.spelled): \(type)") { writer in
+            for statement in predicates.statements { writer.write("", statement) }
+            writer.write("return ", .call(TypeName.computedValue, [code, .plain("of: \(path)")]))
+          }
+          continue
+        }
         let head = type.prefix { $0 != "<" }
         writer.block(
           "public var \(field.name.spelled): \(type)", returning: "\(head)(\(path), \(field.number))")
@@ -167,7 +176,7 @@ enum ColumnsEmitter {
   /// Whether a field is stored. A predicate cannot use a field that exists in memory only.
   static func isStored(_ field: Field) -> Bool {
     switch field.kind {
-    case .attribute, .reference: true
+    case .attribute, .derived, .reference: true
     case .transient: false
     case .partner(let relationship), .toMany(let relationship): !relationship.description.isTransient
     }
@@ -176,6 +185,7 @@ enum ColumnsEmitter {
   private static func type(of field: Field) -> String {
     switch field.kind {
     case .attribute, .transient: "\(TypeName.attributePath)<\(field.rowType)>"
+    case .derived: "\(TypeName.computedValue)<\(field.type)>"
     case .reference, .partner: "\(TypeName.toOnePath)<\(field.base).Columns>"
     case .toMany: "\(TypeName.toManyPath)<\(field.base).Columns>"
     }

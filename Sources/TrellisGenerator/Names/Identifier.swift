@@ -140,6 +140,7 @@ enum TypeName {
   static let unknownRawValue = "TrellisStorage.UnknownRawValue"
 
   static let attributePath = "TrellisRuntime.AttributePath"
+  static let computedValue = "TrellisRuntime.ComputedValue"
   static let compositeColumns = "TrellisRuntime.CompositeColumns"
   static let compositeField = "TrellisRuntime.CompositeField"
   static let compositePath = "TrellisRuntime.CompositePath"

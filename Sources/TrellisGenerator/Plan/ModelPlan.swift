@@ -143,7 +143,10 @@ extension EntityPlan {
   var name: String { description.swiftName ?? entity.name }
   /// Whether the entity's code contains types of Foundation.
   var needsFoundation: Bool {
-    fields.contains { $0.attribute.map { SwiftType.needsFoundation($0.description) } ?? false }
+    fields.contains { field in
+      if case .derived(let attribute, _) = field.kind { return SwiftType.needsFoundation(attribute.description) }
+      return field.attribute.map { SwiftType.needsFoundation($0.description) } ?? false
+    }
       || requests.contains { $0.parameters.contains { $0.type.contains("Foundation.") } }
   }
   var isRoot: Bool { parentName == nil }
@@ -210,6 +213,8 @@ final class Field {
     case attribute(Attribute, column: Int)
     /// An attribute in memory only.
     case transient(Attribute)
+    /// An attribute that is computed from others, with its expression.
+    case derived(Attribute, Operand)
     /// A to-one stored in the row, with its column and the column of its position in the inverse's order.
     case reference(Relationship, column: Int, place: Int?)
     /// A to-one stored at the other end, or in memory only.
@@ -233,7 +238,11 @@ final class Field {
     name = Identifier(property.swiftName)
     switch property {
     case .attribute(let attribute):
-      kind = attribute.column.map { .attribute(attribute, column: $0) } ?? .transient(attribute)
+      if let value = try? model.derivation(of: attribute) {
+        kind = .derived(attribute, value.operand)
+      } else {
+        kind = attribute.column.map { .attribute(attribute, column: $0) } ?? .transient(attribute)
+      }
       base = SwiftType.name(of: attribute.description)
       doc = attribute.description.doc
       inverseName = nil
@@ -263,7 +272,8 @@ extension Field {
   /// The type of the property in the class.
   var type: String {
     switch kind {
-    case .attribute(let attribute, _), .transient(let attribute): attribute.isOptional ? base + "?" : base
+    case .attribute(let attribute, _), .transient(let attribute), .derived(let attribute, _):
+      attribute.isOptional ? base + "?" : base
     case .reference, .partner: base + "?"
     case .toMany(let relationship): "\(relationship.isOrdered ? TypeName.orderedToMany : TypeName.toMany)<\(base)>"
     }
@@ -283,6 +293,8 @@ extension Field {
 
   /// Whether the field is one of a composite, for which the class has one property.
   var isField: Bool { attribute?.isField == true }
+
+  var isDerived: Bool { if case .derived = kind { true } else { false } }
 
   var isReference: Bool { if case .reference = kind { true } else { false } }
   var isTransient: Bool { if case .transient = kind { true } else { false } }

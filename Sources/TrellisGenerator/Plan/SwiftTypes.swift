@@ -243,6 +243,11 @@ struct RequestPlan {
     guard let (path, last) = walk(key.path, from: entity, in: model), let attribute = last.attribute else {
       throw GeneratorError("the fetch request \(name) cannot sort by '\(key.path)'")
     }
+    if let value = try? model.derivation(of: attribute) {
+      let owner = path.steps.dropLast().reduce(PropertyPath(variable: 0)) { $0.appending($1) }
+      let operand = value.operand.rooted(at: owner, firstVariable: 1)
+      return SortKey(operand, descending: key.isDescending, kind: attribute.valueKind)
+    }
     return SortKey(path, descending: key.isDescending, kind: attribute.valueKind)
   }
 

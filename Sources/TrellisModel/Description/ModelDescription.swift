@@ -278,6 +278,12 @@ public struct AttributeDescription: Hashable, Sendable {
   public var name: String
   /// The type, in the form in which values are stored.
   public var type: AttributeType
+  /// The expression in the format language from which the value is computed: `firstName + ' ' + lastName`; nil if the
+  /// value is set. A derived attribute is in no store, and transient.
+  public var derivation: String? {
+    get { rare?.value.derivation }
+    set { change { $0.derivation = newValue } }
+  }
   /// The app's own type of the value, or of the elements of a list, by name; nil if it has the model's own.
   public var scalar: String? {
     get { rare?.value.scalar }
@@ -344,12 +350,12 @@ public struct AttributeDescription: Hashable, Sendable {
     default defaultValue: DefaultValue? = nil, rules: AttributeRules = AttributeRules(), external: Bool = false,
     searchable: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], backfill: Backfill? = nil,
     lossy: Bool = false, doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil,
-    keptInHistory: Bool = false, scalar: String? = nil
+    keptInHistory: Bool = false, scalar: String? = nil, derived derivation: String? = nil
   ) {
     self.name = name
     self.type = type
     isOptional = optional
-    isTransient = transient
+    isTransient = transient || derivation != nil
     isExternal = external
     isSearchable = searchable
     isLossy = lossy
@@ -357,7 +363,7 @@ public struct AttributeDescription: Hashable, Sendable {
     rare = .keeping(
       Rare(
         defaultValue: defaultValue, rules: rules, swiftName: swiftName, renamedFrom: renamedFrom, backfill: backfill,
-        doc: doc, userInfo: userInfo, json: json, scalar: scalar))
+        doc: doc, userInfo: userInfo, json: json, scalar: scalar, derivation: derivation))
   }
 
   /// Creates the description of an attribute without options.
@@ -391,6 +397,7 @@ extension AttributeDescription {
     var userInfo: [UserInfoEntry] = []
     var json: PropertyJSON?
     var scalar: String?
+    var derivation: String?
 
     static let empty = Rare()
   }

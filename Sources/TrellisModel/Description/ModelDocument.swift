@@ -169,7 +169,8 @@ private struct EntityWriter {
   private func words(of attribute: AttributeDescription) -> CanonicalMembers {
     var members = CanonicalMembers()
     members.add("default", attribute.defaultValue.map { json($0, attribute.type) })
-    members.add("transient", attribute.isTransient)
+    members.add("transient", attribute.isTransient && attribute.derivation == nil)
+    members.add("derived", attribute.derivation)
     members.add("min", attribute.rules.minimum.map { json($0, attribute.type) })
     members.add("max", attribute.rules.maximum.map { json($0, attribute.type) })
     members.add("minLength", attribute.rules.minimumLength)

@@ -14,6 +14,7 @@ public final class Model: Sendable {
   public let joinTables: [JoinTable]
 
   let links: ModelLinks
+  let derivations = Derivations()
   private let knownChecksum: String?
 
   /// The name in the model.

@@ -21,6 +21,7 @@ package final class CheckedAttribute: Sendable {
   /// Returns nil if every value is valid.
   package init?(_ attribute: Attribute) {
     rules = attribute.description.rules
+    guard attribute.description.derivation == nil else { return nil }
     guard !rules.isEmpty || attribute.type.mayHoldNoNumber else { return nil }
     index = attribute.index
     name = attribute.name

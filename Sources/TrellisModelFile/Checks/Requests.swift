@@ -115,6 +115,7 @@ struct PropertyLookup {
   }
 
   private func whyNotInRow(_ attribute: AttributeDescription) -> String? {
+    if attribute.derivation != nil { return "is derived and lies in no store" }
     if attribute.isTransient { return "is transient and lies in no store" }
     return attribute.isExternal ? "may lie in a file" : nil
   }
@@ -213,7 +214,7 @@ enum FetchRequests {
           return report(
             key, user, "names '\(path)', whose type '\(attribute.description.type.spelling)' has no order", lookup)
         }
-        lookup.requireColumn(found, user: user, at: key.offset)
+        if attribute.derivation == nil { lookup.requireColumn(found, user: user, at: key.offset) }
       case .relationship(let index):
         let relationship = lookup.draft.entities[found.entity].relationships[index]
         let path = lookup.draft.path(found.entity, step)

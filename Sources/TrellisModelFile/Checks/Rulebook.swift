@@ -18,6 +18,7 @@ enum Rulebook {
     // Checks that rely on matching inverses.
     [
       RelationshipShapes.check, DeleteRules.check, KeysAndIndexes.check, FetchRequests.check, FetchPredicates.check,
+      DerivedAttributes.check,
       JSONMappings.check,
     ],
   ]

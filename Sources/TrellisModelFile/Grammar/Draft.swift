@@ -130,6 +130,8 @@ struct AttributeDraft {
   var description: AttributeDescription
   var renamedFrom: [Located<String>] = []
   var json: JSONDraft<PropertyJSON>?
+  /// The expression from which the value is computed.
+  var derivation: Located<String>?
   /// Whether the type is valid, so that later passes can use it.
   var hasType = false
   /// Whether the attribute is a field of a composite, which the description declares.

@@ -309,7 +309,9 @@ extension GrammarReader {
       }
       draft.description.isOptional = optional.value || draft.description.isOptional
     }
-    draft.description.isTransient = keyed.isSet("transient")
+    draft.derivation = keyed.text("derived")
+    draft.description.derivation = draft.derivation?.value
+    draft.description.isTransient = keyed.isSet("transient") || draft.derivation != nil
     draft.description.isExternal = keyed.isSet("externalStorage")
     draft.description.isSearchable = keyed.isSet("searchable")
     draft.description.isKeptInHistory = keyed.isSet("keepInHistory")

@@ -141,6 +141,7 @@ public enum DiagnosticCode: String, Hashable, Sendable, CaseIterable {
   case badSort = "bad-sort"
   case badPrefetch = "bad-prefetch"
   case badPredicate = "bad-predicate"
+  case badDerivation = "bad-derivation"
 
   // Mappings of JSON
   case badJSONPath = "bad-json-path"

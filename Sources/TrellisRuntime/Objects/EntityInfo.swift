@@ -63,6 +63,8 @@ final class EntityInfo: Sendable {
   let oneWayReferences: [RelationshipNumberedInfo]
   /// The attributes that are validated at a save.
   let checkedAttributes: [CheckedAttribute]
+  /// The expressions of derived attributes, by property number.
+  let derivations: [Int: OperandEvaluator]
   /// The composite attributes that may be nil, whose fields are validated at a save.
   let optionalGroups: [OptionalGroup]
   /// The attributes without a default, which have a value from the initializer on.
@@ -95,8 +97,10 @@ final class EntityInfo: Sendable {
 
   init(
     _ entity: Entity, type: ManagedObject.Type, relationships: [Relationship?],
-    oneWayReferences: [RelationshipNumberedInfo], hooks: HookSet, storeChecks: StoreChecks
+    oneWayReferences: [RelationshipNumberedInfo], hooks: HookSet, storeChecks: StoreChecks,
+    derivations: [Int: OperandEvaluator]
   ) {
+    self.derivations = derivations
     number = entity.index
     root = entity.root
     name = entity.name
@@ -111,7 +115,7 @@ final class EntityInfo: Sendable {
     self.oneWayReferences = oneWayReferences
     self.hooks = hooks
     self.storeChecks = storeChecks
-    attributes = ColumnMask(of: entity.properties.lazy.filter { $0.attribute != nil })
+    attributes = ColumnMask(of: entity.properties.lazy.filter(\.isSetAttribute))
     arguments = ColumnMask(of: entity.properties.lazy.filter(\.isArgument))
     checkedAttributes = entity.properties.compactMap { $0.attribute.flatMap(CheckedAttribute.init) }
     checkedRelationships = allRelationships.filter { relationship in
@@ -122,7 +126,7 @@ final class EntityInfo: Sendable {
     optionalGroups = entity.optionalGroups
     isChecked = !checkedAttributes.isEmpty || !optionalGroups.isEmpty || !checkedRelationships.isEmpty
     storedMask = ColumnMask(bits: entity.storedProperties.reduce(0) { $0 | ColumnMask.bit(of: $1) })
-    transientNumbers = entity.properties.filter { $0.attribute.map { $0.column == nil } == true }.map(\.index)
+    transientNumbers = entity.properties.filter { $0.isSetAttribute && $0.column == nil }.map(\.index)
     transients = ColumnMask(bits: transientNumbers.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     self.entity = entity
   }
@@ -138,7 +142,12 @@ final class EntityInfo: Sendable {
 
 extension Property {
   /// Whether this is an attribute without a default, which has a value from the initializer on.
-  var isArgument: Bool { attribute.map { !$0.isOptional && $0.description.defaultValue == nil } ?? false }
+  var isArgument: Bool {
+    isSetAttribute && attribute.map { !$0.isOptional && $0.description.defaultValue == nil } ?? false
+  }
+
+  /// Whether the property is an attribute that is not derived.
+  var isSetAttribute: Bool { attribute.map { $0.description.derivation == nil } ?? false }
 }
 
 extension ColumnMask {
@@ -216,7 +225,7 @@ final class RuntimeModel: Sendable {
     let checks = StoreChecks(relationships.compactMap(\.self), oneWay: references, inverse: model.inverse)
     return EntityInfo(
       entity, type: type, relationships: relationships, oneWayReferences: references,
-      hooks: HookSet(ofEntities: line, in: model), storeChecks: checks)
+      hooks: HookSet(ofEntities: line, in: model), storeChecks: checks, derivations: model.derivedValues(of: entity))
   }
 
   /// The cascade along a relationship as a store can perform it; nil if the members have to be loaded for it.

@@ -30,6 +30,15 @@ public struct ComputedValue<Value: AttributeValue>: QueriedValue {
 
   init(_ computation: Computation) { _operand = .computed(computation) }
 
+  /// The value of a derived attribute.
+  ///
+  /// - Parameters:
+  ///   - derivation: The expression, over the object that has the attribute.
+  ///   - owner: The path to the object.
+  @_spi(Generated) public init(_ derivation: Operand, of owner: PropertyPath) {
+    _operand = derivation.rooted(at: owner, firstVariable: VariableScope.next)
+  }
+
   fileprivate func compared(_ relation: ComparisonOperator, _ right: Operand) -> QueryCondition {
     QueryCondition(.comparison(Comparison(_operand, relation, right, kind: Value.valueKind)))
   }

@@ -327,6 +327,10 @@ extension SortKey {
           .unknownProperty, "Entity '\(current.name)' has no property '\(name)'\(advice)", in: text, at: offset,
           suggestion: nearest)
       }
+      if let attribute = property.attribute, let value = try model.derivation(of: attribute), names.count == length {
+        self.init(value.operand.rooted(at: path, firstVariable: 1), descending: isDescending, kind: attribute.valueKind)
+        return
+      }
       path = path.appending(property.index)
       last = property
       owner = property.relationship.flatMap { $0.isToMany ? nil : model.entities[$0.destination] }

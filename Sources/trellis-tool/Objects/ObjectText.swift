@@ -48,7 +48,7 @@ extension Property {
   /// Whether the property is in memory only.
   var isTransient: Bool {
     switch self {
-    case .attribute(let attribute): attribute.column == nil
+    case .attribute(let attribute): attribute.column == nil && attribute.description.derivation == nil
     case .relationship(let relationship): relationship.isTransient
     }
   }

@@ -79,6 +79,7 @@ extension FormatChecker {
     }
     switch property {
     case .attribute(let attribute):
+      if let value = try model.derivation(of: attribute) { return walk.end(at: value) }
       guard attribute.column != nil else { throw transient(step) }
       walk.end(at: attribute, FormatType(attribute))
     case .relationship(let relationship):
@@ -189,6 +190,8 @@ struct PathWalk {
   var isWhole = false
   /// The current entity; nil after an attribute.
   private(set) var entity: Entity?
+  /// The value of a derived attribute at the end of the path.
+  private var derived: Operand?
   /// The composite attribute that the last step has reached, which the next step continues.
   private(set) var group: Composite?
   /// The last step, if it was a relationship.
@@ -213,6 +216,15 @@ struct PathWalk {
   mutating func end(at attribute: Attribute, _ type: FormatType) {
     path = path.appending(attribute.index)
     self.type = type
+    group = nil
+    entity = nil
+    relationship = nil
+    isWhole = false
+  }
+
+  mutating func end(at value: CheckedValue) {
+    derived = value.operand.rooted(at: path, firstVariable: nextVariable)
+    type = value.type
     group = nil
     entity = nil
     relationship = nil
@@ -255,6 +267,7 @@ struct PathWalk {
   }
 
   var end: ResolvedPath {
+    if let derived { return ResolvedPath(crossings: crossings, operand: wrapped(derived), type: type) }
     // What a composite is compared with is nil.
     if let presence = group?.presence {
       return ResolvedPath(crossings: crossings, operand: wrapped(.path(path.appending(presence))), type: .bool)

@@ -248,6 +248,8 @@ public enum FormatType: Hashable, Sendable {
   case json(String)
 
   /// The type's name in messages.
+  package var phrase: String { name }
+
   var name: String {
     switch self {
     case .integer: "a whole number"

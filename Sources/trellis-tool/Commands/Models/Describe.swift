@@ -190,7 +190,11 @@ extension Attribute {
     if let length = rules.minimumLength { texts.append("minLength \(length)") }
     if let length = rules.maximumLength { texts.append("maxLength \(length)") }
     if let pattern = rules.pattern { texts.append("pattern \(pattern)") }
-    if description.isTransient { texts.append("transient") }
+    if let derivation = description.derivation {
+      texts.append("derived: \(derivation)")
+    } else if description.isTransient {
+      texts.append("transient")
+    }
     if description.isSearchable { texts.append("searchable") }
     if description.isExternal { texts.append("external storage") }
     if description.isKeptInHistory { texts.append("kept in history") }

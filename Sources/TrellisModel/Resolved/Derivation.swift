@@ -1,0 +1,106 @@
+/// The expressions of derived attributes, as far as they were asked for.
+final class Derivations: Sendable {
+  private let known = Locked<[Int: CheckedValue]>([:])
+  /// The number of derived attributes from which the present one is derived.
+  @TaskLocal private static var depth = 0
+  /// The greatest number of derived attributes that follow from each other.
+  private static let limit = 16
+
+  /// The expression of a derived attribute of an entity.
+  ///
+  /// - Throws: ``PredicateFormatError`` if it is no expression over the entity's properties, or is derived from itself.
+  func value(_ attribute: Attribute, _ text: String, in model: Model) throws(PredicateFormatError) -> CheckedValue {
+    let number = attribute.entity << 32 | attribute.index
+    if let found = known.withLock({ $0[number] }) { return found }
+    guard Self.depth < Self.limit else {
+      throw PredicateFormatError(
+        .unsupported, "'\(attribute.name)' is derived from itself, or from a chain of more than \(Self.limit) attributes.",
+        in: text, at: 0)
+    }
+    let made: Result<CheckedValue, PredicateFormatError> = Self.$depth.withValue(Self.depth + 1) {
+      do throws(PredicateFormatError) {
+        return .success(try CheckedValue(text, of: attribute.entity, in: model))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let value = try made.get()
+    known.withLock { $0[number] = value }
+    return value
+  }
+}
+
+extension Model {
+  /// The expression of a derived attribute, over the object that has it; nil for another attribute.
+  ///
+  /// - Throws: ``PredicateFormatError`` if it is no expression over the entity's properties, or is derived from itself.
+  package func derivation(of attribute: Attribute) throws(PredicateFormatError) -> CheckedValue? {
+    guard let text = attribute.description.derivation else { return nil }
+    return try derivations.value(attribute, text, in: self)
+  }
+}
+
+extension CheckedValue {
+  /// The type of an attribute with the value; nil if no attribute can have it.
+  package var attributeType: AttributeType? {
+    switch type {
+    case .integer: .int64
+    case .real: .double
+    case .decimal: .decimal
+    case .text: .string
+    case .bool: .bool
+    case .date: .date
+    case .data: .data
+    case .uuid: .uuid
+    case .url: .url
+    case .enumeration(let name): name.map { .enumeration($0) }
+    case .entity, .object, .json: nil
+    }
+  }
+
+  /// Whether the value depends on the moment at which it is asked for.
+  package var dependsOnTime: Bool { PredicateNode.operand(operand).dependsOnTime }
+}
+
+extension PredicateNode {
+  fileprivate var dependsOnTime: Bool {
+    if case .operand(.now) = self { return true }
+    return hasPart { $0.dependsOnTime }
+  }
+}
+
+extension Operand {
+  /// Whether every object of an entity has a value.
+  ///
+  /// Arithmetic never counts as such, because a result beyond all bounds is nil.
+  package func isNeverNil(for entity: Entity, in model: Model) -> Bool {
+    switch self {
+    case .value(let value): return !value.isNull
+    case .now, .count: return true
+    case .entity(let path): return path.count == 0
+    case .parameter: return false
+    case .path(let path):
+      guard path.variable == 0 else { return false }
+      for (place, step) in path.steps.enumerated() {
+        guard entity.properties.indices.contains(step) else { return false }
+        switch entity.properties[step] {
+        case .attribute(let attribute): return place == path.count - 1 && !attribute.isOptional
+        // A required to-one has a partner at each save, but not before.
+        case .relationship: return false
+        }
+      }
+      return path.count == 0
+    case .computed(.countWhere): return true
+    case .computed(.function(let function, let inner)):
+      switch function {
+      case .lowercase, .uppercase, .length, .decimal, .real, .text: return inner.isNeverNil(for: entity, in: model)
+      default: return false
+      }
+    case .computed(.arithmetic(.concatenate, let left, let right)):
+      return left.isNeverNil(for: entity, in: model) && right.isNeverNil(for: entity, in: model)
+    case .computed(.conditional(_, let first, let second)):
+      return first.isNeverNil(for: entity, in: model) && second.isNeverNil(for: entity, in: model)
+    case .computed: return false
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import TrellisModel
+
+/// Checks that the expression of each derived attribute is one over its entity, with values of the attribute's type, and
+/// that nothing else is said of the value.
+enum DerivedAttributes {
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    let hasAny = draft.entities.contains { $0.attributes.contains { $0.derivation != nil } }
+    guard hasAny, let model = try? Model(draft.description) else { return }
+    for number in draft.entities.indices {
+      for attribute in draft.entities[number].attributes {
+        guard let text = attribute.derivation else { continue }
+        let path = draft.path(number, attribute.name.value)
+        checkWords(of: attribute, path, findings)
+        check(attribute, text, path, model.entities[number], model, findings)
+      }
+    }
+  }
+
+  private static func checkWords(of attribute: AttributeDraft, _ path: String, _ findings: Findings) {
+    let words = [
+      "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage", "searchable",
+      "keepInHistory", "renamedFrom", "backfill", "convert", "json",
+    ]
+    for key in words where attribute.object[key] != nil {
+      findings.error(
+        .optionMismatch, at: attribute.object[key]?.keyOffset ?? attribute.name.offset,
+        "Attribute '\(path)' is derived and in no store, so '\(key)' has no meaning; take out one of the two.")
+    }
+  }
+
+  private static func check(
+    _ attribute: AttributeDraft, _ text: Located<String>, _ path: String, _ entity: Entity, _ model: Model,
+    _ findings: Findings
+  ) {
+    guard let resolved = entity.property(named: attribute.name.value)?.attribute else { return }
+    let value: CheckedValue
+    do throws(PredicateFormatError) {
+      guard let found = try model.derivation(of: resolved) else { return }
+      value = found
+    } catch {
+      let fault = error.code == .missingArgument ? "A model has no arguments for '%@' and its like." : error.message
+      return findings.error(
+        .badDerivation, at: text.offset, inText: error.offset, "In the expression of attribute '\(path)': \(fault)")
+    }
+    if value.dependsOnTime {
+      findings.error(
+        .badDerivation, at: text.offset,
+        "The value of attribute '\(path)' would change with the time, and nothing would tell; compare with now() in a "
+          + "predicate instead.")
+    }
+    let type = attribute.description.type
+    guard let found = value.attributeType, found == type, attribute.description.scalar == nil else {
+      let remedy = value.attributeType.map { "the type is '\($0.spelling)'." } ?? "no attribute can have it."
+      return findings.error(
+        .badDerivation, at: attribute.typeName.offset,
+        "Attribute '\(path)' is of type '\(attribute.description.typeSpelling)', and its expression is \(value.type.phrase); "
+          + remedy)
+    }
+    if !attribute.description.isOptional, !value.operand.isNeverNil(for: entity, in: model) {
+      findings.error(
+        .badDerivation, at: attribute.typeName.offset,
+        "The expression of attribute '\(path)' may be nil, as every result of arithmetic may be; write '\(type.spelling)?'.")
+    }
+  }
+}
