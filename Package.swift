@@ -291,7 +291,8 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisValueTests",
       dependencies: [
-        "TrellisTestSupport", "Trellis", "TrellisFoundationPredicates", "TrellisJSON", "TrellisDynamic", "TrellisRuntime",
+        "TrellisTestSupport", "Trellis", "TrellisFoundationPredicates", "TrellisJSON", "TrellisDynamic",
+        "TrellisRuntime",
         "TrellisStorage", "TrellisModel", "TrellisModelFile",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),

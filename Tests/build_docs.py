@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisCoreData", "TrellisPostgres"]
 GROUPS = [
     ("Start", ["GeneratedCode", "ModelFile", "ModelErrors", "Migration", "MigrationSteps", "Tool"]),
-    ("Work with objects", ["Fetching", "Predicates", "Dates", "Values", "Searching", "Relationships", "DeleteRules", "Validation", "Undo", "History", "ImportingJSON"]),
+    ("Work with objects", ["Fetching", "Predicates", "Dates", "Values", "Derived", "Searching", "Relationships", "DeleteRules", "Validation", "Undo", "History", "ImportingJSON"]),
     ("Several contexts", ["ChildContexts", "Conflicts", "LiveResults"]),
     ("Stores", ["SQLite", "PostgreSQL", "JSONStore", "ExternalStorage", "Limits", "Reliability", "Performance", "WritingAStore"]),
     ("From other frameworks", ["ComingFromCoreData", "ComingFromSwiftData"]),

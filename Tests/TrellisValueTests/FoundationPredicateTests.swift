@@ -16,7 +16,8 @@ import TrellisTestSupport
       opened: Date(timeIntervalSince1970: 5))
     _ = Receipt(in: context, price: Money(amount: 3), title: "a", discount: Money(amount: 1), shop: place, codes: [])
     _ = Receipt(
-      in: context, price: Money(amount: 2, currency: .eur), title: "b", isbn: ISBN(rawValue: "9783161484100"), codes: [])
+      in: context, price: Money(amount: 2, currency: .eur), title: "b", isbn: ISBN(rawValue: "9783161484100"), codes: []
+    )
     try context.save()
   }
 

@@ -13,7 +13,8 @@ import TrellisTestSupport
   private static let runs: Int = TestSettings.number("TRELLIS_COMPOSITES", or: 20)
   private static let first: UInt64 = TestSettings.number("TRELLIS_COMPOSITES_SEED", or: 1)
 
-  @Test("whatever several contexts do, each composite is whole, in memory and in the store", arguments: StoreKind.inPlace)
+  @Test(
+    "whatever several contexts do, each composite is whole, in memory and in the store", arguments: StoreKind.inPlace)
   func writers(_ kind: StoreKind) throws {
     let runs = kind == .postgres ? max(1, Self.runs / 10) : Self.runs
     for seed in Self.first..<(Self.first + UInt64(runs)) {
@@ -36,8 +37,11 @@ import TrellisTestSupport
         let request = CompositeRun.request(&random)
         let answers = try stores.map { store in try CompositeRun.answer(request, store.container.newContext()) }
         for (place, answer) in answers.enumerated() where answer != answers[0] {
-          Issue.record("seed \(seed), \(request.text): \(StoreKind.allCases[place]) has \(answer), memory \(answers[0])")
+          Issue.record(
+            "seed \(seed), \(request.text): \(StoreKind.allCases[place]) has \(answer), memory \(answers[0])")
         }
+        let spelled = try CompositeRun.answer(request.spelledOut, stores[1].container.newContext())
+        if spelled != answers[1] { Issue.record("seed \(seed), \(request.text) is not \(request.spelledOut.text)") }
       }
     }
   }
@@ -59,7 +63,9 @@ private struct CompositeRun {
     let container = try TestContainer(.till, kind)
     self.container = container
     contexts = (0..<3).map { _ in container.container.newContext() }
-    for number in 0..<4 { _ = Receipt(in: contexts[0], price: Money(amount: Decimal(number)), title: "\(number)", codes: []) }
+    for number in 0..<4 {
+      _ = Receipt(in: contexts[0], price: Money(amount: Decimal(number)), title: "\(number)", codes: [])
+    }
     try contexts[0].save()
     contexts[0].undo.enable()
   }
@@ -141,8 +147,11 @@ private struct CompositeRun {
     for number in 0..<12 {
       let discount = random.below(2) == 0 ? nil : money(&random)
       let shop = random.below(2) == 0 ? nil : place(&random)
-      _ = Receipt(
+      let receipt = Receipt(
         in: context, price: money(&random), title: "\(number)", discount: discount, shop: shop, codes: [])
+      for _ in 0..<random.below(3) {
+        _ = Line(in: context, cost: money(&random), count: Int64(random.below(4)), receipt: receipt)
+      }
     }
     try context.save()
   }
@@ -150,7 +159,20 @@ private struct CompositeRun {
   struct Request {
     let text: String
     let sort: String
+
+    /// The same with the expressions of derived attributes in place of their names.
+    var spelledOut: Request {
+      Request(text: CompositeRun.derived.reduce(text) { $0.replacing($1.name, with: "(\($1.text))") }, sort: sort)
+    }
   }
+
+  /// Derived attributes of the model, those first that follow from others.
+  private static let derived = [
+    ("lineTotal", "lines.@sum.total"), ("lines.total", "lines.cost.amount * lines.count"),
+    ("cents", "price.amount * 100"),
+    ("lineCount", "lines.@count"), ("heading", "uppercase(title)"),
+    ("level", "TERNARY(SUBQUERY(lines, $x, $x.cost.amount * $x.count > 10).@count > 0, 'high', 'low')"),
+  ].map { (name: $0.0, text: $0.1) }.filter { $0.name != "lines.total" }
 
   static func request(_ random: inout SeededGenerator) -> Request {
     let fields = ["price.amount", "discount.amount", "tip.amount", "shop.at.latitude", "shop.second.longitude"]
@@ -158,7 +180,12 @@ private struct CompositeRun {
     let wholes = ["discount", "shop", "shop.second"]
     let signs = ["==", "!=", "<", ">="]
     func term(_ random: inout SeededGenerator) -> String {
-      switch random.below(4) {
+      switch random.below(7) {
+      case 4:
+        "\(["cents", "lineCount", "lineTotal"][random.below(3)]) \(signs[random.below(4)]) \(random.below(9) * 50)"
+      case 5:
+        "level \(signs[random.below(2)]) '\(["high", "low"][random.below(2)])' OR heading == '\(random.below(12))'"
+      case 6: "lineTotal + cents \(signs[random.below(4)]) \(random.below(9) * 50)"
       case 0: "\(wholes[random.below(3)]) \(signs[random.below(2)]) nil"
       case 1:
         "\(texts[random.below(3)]) \(signs[random.below(2)]) \(random.below(3) == 0 ? "nil" : "'\(["krw", "eur"][random.below(2)])'")"
@@ -170,7 +197,8 @@ private struct CompositeRun {
     for _ in 0..<random.below(3) {
       text = "(\(text)) \(random.below(2) == 0 ? "AND" : "OR") \(random.below(4) == 0 ? "NOT " : "")(\(term(&random)))"
     }
-    let sort = (fields + ["price.currency", "shop.street"])[random.below(7)]
+    let sorts = fields + ["price.currency", "shop.street", "cents", "level", "lineTotal"]
+    let sort = sorts[random.below(sorts.count)]
     return Request(text: text, sort: random.below(2) == 0 ? sort : "-" + sort)
   }
 
@@ -178,6 +206,7 @@ private struct CompositeRun {
     let fetch = Receipt.where(PredicateFormat(stringLiteral: request.text)).sorted(by: request.sort, "title")
     let titles = try context.fetch(fetch).map(\.title)
     let sums = try context.grouped(fetch, by: { $0.discount.currency }) { $0.price.amount.sum }
-    return titles + sums.map { "\(String(describing: $0.key)) \($0.value)" }
+    let levels = try context.grouped(fetch, by: { $0.level }) { ($0.count, $0.cents.sum) }
+    return titles + sums.map { "\(String(describing: $0.key)) \($0.value)" } + levels.map { "\($0.key) \($0.value)" }
   }
 }

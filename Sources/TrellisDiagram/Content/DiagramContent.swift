@@ -114,7 +114,8 @@ private struct ContentBuilder {
         .attribute(
           isUnique: entity.isUnique(attribute), isTransient: attribute.description.isTransient, isEnum: isEnum),
         attribute.name,
-        detail: detail(attribute.index, of: entity) ?? attribute.description.typeSpelling + (attribute.isOptional ? "?" : ""))
+        detail: detail(attribute.index, of: entity) ?? attribute.description.typeSpelling
+          + (attribute.isOptional ? "?" : ""))
     }
     let relationships = entity.ownRelationships
     if !relationships.isEmpty || !arriving.isEmpty { builder.divide() }

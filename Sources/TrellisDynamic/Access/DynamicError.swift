@@ -98,7 +98,8 @@ extension Entity {
   func checked(_ value: StoredValue, for attribute: Attribute) throws(DynamicError) -> StoredValue {
     if let derivation = attribute.description.derivation {
       throw DynamicError(
-        .wrongValue, name, attribute.name, "\(name).\(attribute.name) is derived from \(derivation), and cannot be set.")
+        .wrongValue, name, attribute.name, "\(name).\(attribute.name) is derived from \(derivation), and cannot be set."
+      )
     }
     do throws(ValueMisfit) {
       return try attribute.checked(value)

@@ -59,7 +59,8 @@ enum DerivedAttributes {
     if !attribute.description.isOptional, !value.operand.isNeverNil(for: entity, in: model) {
       findings.error(
         .badDerivation, at: attribute.typeName.offset,
-        "The expression of attribute '\(path)' may be nil, as every result of arithmetic may be; write '\(type.spelling)?'.")
+        "The expression of attribute '\(path)' may be nil, as every result of arithmetic may be; write '\(type.spelling)?'."
+      )
     }
   }
 }

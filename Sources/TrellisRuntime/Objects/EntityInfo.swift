@@ -453,3 +453,15 @@ extension OptionalGroup {
     ColumnMask(bits: (presence..<fields.upperBound).reduce(0) { $0 | ColumnMask.bit(of: $1) })
   }
 }
+
+extension Model {
+  /// The expressions of the derived attributes of an entity, by property number. A model that the build has checked has
+  /// no others than valid ones.
+  func derivedValues(of entity: Entity) -> [Int: OperandEvaluator] {
+    var values: [Int: OperandEvaluator] = [:]
+    for case let attribute? in entity.properties.map(\.attribute) where attribute.description.derivation != nil {
+      if let value = try? derivation(of: attribute) { values[attribute.index] = try? OperandEvaluator(value.operand) }
+    }
+    return values
+  }
+}

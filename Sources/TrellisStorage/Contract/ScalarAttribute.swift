@@ -99,36 +99,50 @@ extension ScalarAttribute where StoredForm == Date {
 // The standard library codes types with these raw values, and neither way would be preferred.
 
 extension ScalarAttribute where Self: RawRepresentable, RawValue == String, StoredForm == String {
+  /// Decodes the stored form.
   public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  /// Encodes the stored form.
   public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
 }
 
 extension ScalarAttribute where Self: RawRepresentable, RawValue == Bool, StoredForm == Bool {
+  /// Decodes the stored form.
   public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  /// Encodes the stored form.
   public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
 }
 
 extension ScalarAttribute where Self: RawRepresentable, RawValue == Int16, StoredForm == Int16 {
+  /// Decodes the stored form.
   public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  /// Encodes the stored form.
   public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
 }
 
 extension ScalarAttribute where Self: RawRepresentable, RawValue == Int32, StoredForm == Int32 {
+  /// Decodes the stored form.
   public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  /// Encodes the stored form.
   public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
 }
 
 extension ScalarAttribute where Self: RawRepresentable, RawValue == Int64, StoredForm == Int64 {
+  /// Decodes the stored form.
   public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  /// Encodes the stored form.
   public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
 }
 
 extension ScalarAttribute where Self: RawRepresentable, RawValue == Float, StoredForm == Float {
+  /// Decodes the stored form.
   public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  /// Encodes the stored form.
   public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
 }
 
 extension ScalarAttribute where Self: RawRepresentable, RawValue == Double, StoredForm == Double {
+  /// Decodes the stored form.
   public init(from decoder: any Decoder) throws { self = try Self.decoded(decoder) }
+  /// Encodes the stored form.
   public func encode(to encoder: any Encoder) throws { try stored.encode(to: encoder) }
 }

@@ -219,7 +219,9 @@ struct ModelEdits {
 
   private mutating func renameProperty() -> Bool {
     guard let property = maker.some(model.entities.flatMap(\.properties)) else { return false }
-    if maker.chance(20), !property.name.contains("."), property.name.lowercased() == property.name, property.origins.count < 2 {
+    if maker.chance(20), !property.name.contains("."), property.name.lowercased() == property.name,
+      property.origins.count < 2
+    {
       // Only the case differs.
       let name = property.name.prefix(1) + property.name.dropFirst().prefix(1).uppercased() + property.name.dropFirst(2)
       rename(property.id, to: String(name))

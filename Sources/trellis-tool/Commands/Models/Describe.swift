@@ -106,7 +106,8 @@ struct EntityTables {
       ["name", "of", "type", "optional", "default", "rules"] + mappingTitle, entity.properties.compactMap(\.attribute)
     ) { attribute in
       [
-        attribute.name, inherited(attribute.entity), attribute.description.typeSpelling, attribute.isOptional ? "yes" : "",
+        attribute.name, inherited(attribute.entity), attribute.description.typeSpelling,
+        attribute.isOptional ? "yes" : "",
         attribute.description.defaultValue.map { spelling.text($0, attribute.type) } ?? "",
         attribute.ruleTexts(spelling, isUnique: isUnique(attribute)).joined(separator: ", "),
       ] + mappingCell(.attribute(attribute))

@@ -17,15 +17,3 @@ extension ManagedObject {
     return graph.reporting { try evaluator.value(of: QueriedObject(self, graph)) } ?? .null
   }
 }
-
-extension Model {
-  /// The expressions of the derived attributes of an entity, by property number. A model that the build has checked has
-  /// no others than valid ones.
-  func derivedValues(of entity: Entity) -> [Int: OperandEvaluator] {
-    var values: [Int: OperandEvaluator] = [:]
-    for case let attribute? in entity.properties.map(\.attribute) where attribute.description.derivation != nil {
-      if let value = try? derivation(of: attribute) { values[attribute.index] = try? OperandEvaluator(value.operand) }
-    }
-    return values
-  }
-}

@@ -14,7 +14,8 @@ final class Derivations: Sendable {
     if let found = known.withLock({ $0[number] }) { return found }
     guard Self.depth < Self.limit else {
       throw PredicateFormatError(
-        .unsupported, "'\(attribute.name)' is derived from itself, or from a chain of more than \(Self.limit) attributes.",
+        .unsupported,
+        "'\(attribute.name)' is derived from itself, or from a chain of more than \(Self.limit) attributes.",
         in: text, at: 0)
     }
     let made: Result<CheckedValue, PredicateFormatError> = Self.$depth.withValue(Self.depth + 1) {
