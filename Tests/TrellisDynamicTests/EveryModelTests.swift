@@ -67,7 +67,7 @@ import TrellisTestSupport
       let objects = try context.objects(entity.name)
       for (number, object) in objects.enumerated() {
         #expect("\(object)" == "\(try object.ownEntity().name)#\(object.key)")
-        for case let attribute? in entity.properties.map(\.attribute) {
+        for case let attribute? in entity.properties.map(\.attribute) where attribute.description.derivation == nil {
           try object.set(attribute.name, try objects[objects.count - 1 - number].value(attribute.name))
         }
       }

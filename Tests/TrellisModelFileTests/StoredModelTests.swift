@@ -78,7 +78,7 @@ import TrellisTestSupport
     "what only a newer Trellis writes is said to be that",
     arguments: [
       #"{ "model": "M", "future": 1 }"#, #"{ "model": "M", "entities": { "A": { "keepInHistory": true } } }"#,
-      #"{ "model": "M", "entities": { "A": { "attributes": { "a": { "type": "string", "derived": "x" } } } } }"#,
+      #"{ "model": "M", "entities": { "A": { "attributes": { "a": { "type": "string", "computed": "x" } } } } }"#,
       #"{ "model": "M", "entities": { "A": { "attributes": { "a": "duration" } } } }"#,
       #"{ "model": "M", "entities": { "A": { "hooks": ["willArchive"] } } }"#,
     ])

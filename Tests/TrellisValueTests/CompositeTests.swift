@@ -74,6 +74,8 @@ import TrellisTestSupport
     #expect(try titles { $0.discount.amount > 1 } == ["b"])
     #expect(try titles { $0.shop.at.latitude > 30 } == ["a"])
     #expect(try titles { $0.shop == place } == ["a"])
+    #expect(try titles { $0.shop.street == "Naejadong-ro" } == ["a"])
+    #expect(try titles { $0.shop.street == nil } == ["c", "b"])
     #expect(try titles { $0.shop.second.latitude == nil } == ["c", "b", "a"])
     #expect(try context.values(of: Receipt.all.sorted { $0.price.amount }) { $0.discount.amount } == [nil, 5, 1])
     let sums = try context.grouped(Receipt.all, by: { $0.price.currency }) { $0.price.amount.sum }

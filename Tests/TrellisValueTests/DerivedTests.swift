@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import Testing
 import Trellis
 import TrellisTestSupport
@@ -53,5 +54,29 @@ import TrellisTestSupport
     let groups = try context.grouped(Receipt.all, by: { $0.level }) { ($0.count, $0.cents.sum) }
     #expect(groups.map(\.key) == ["high", "low"])
     #expect(groups.map(\.value.1) == [300, 150])
+  }
+
+  @Test("a change of what a value is derived from is observed") func observation() throws {
+    let container = try TestContainer(.till)
+    let context = container.container.newContext()
+    context.isObserving = true
+    try fill(context)
+    let one = try #require(try context.fetch(Receipt.where { $0.title == "one" }).first)
+    func isObserved(_ read: () -> Void, _ change: () -> Void) -> Bool {
+      let flag = Flag()
+      withObservationTracking(read) { flag.isSet = true }
+      change()
+      return flag.isSet
+    }
+    #expect(isObserved({ _ = one.cents }, { one.price.amount += 1 }))
+    #expect(isObserved({ _ = one.lineCount }, { _ = Line(in: context, cost: Money(amount: 1), receipt: one) }))
+    let line = try #require(one.lines.first)
+    #expect(isObserved({ _ = one.lineTotal }, { line.count += 1 }))
+    #expect(isObserved({ _ = line.owner }, { one.title = "other" }))
+    #expect(!isObserved({ _ = one.heading }, { one.price.amount += 1 }))
+  }
+
+  private final class Flag: @unchecked Sendable {  // used by one test at a time
+    var isSet = false
   }
 }

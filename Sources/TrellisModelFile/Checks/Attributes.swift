@@ -248,7 +248,7 @@ enum AttributeRulesCheck {
           .optionMismatch, at: attribute.place(of: key),
           "Attribute '\(path)' is of type '\(type.spelling)', but '\(key)' is for '\(only.spelling)' alone; take it out."
         )
-      } else if attribute.description.isTransient {
+      } else if attribute.description.isTransient, attribute.derivation == nil {
         findings.reportTransient("attribute '\(path)'", key, at: attribute.place(of: key))
       }
     }
@@ -273,7 +273,7 @@ extension StoredValue {
 enum StoredOnly {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     for (number, entity) in draft.entities.enumerated() {
-      for attribute in entity.attributes where attribute.description.isTransient {
+      for attribute in entity.attributes where attribute.description.isTransient && attribute.derivation == nil {
         check(attribute.object, "attribute '\(draft.path(number, attribute.name.value))'", findings)
       }
       for relationship in entity.relationships where relationship.description.isTransient {

@@ -5,12 +5,21 @@ import TrellisModel
 enum DerivedAttributes {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let hasAny = draft.entities.contains { $0.attributes.contains { $0.derivation != nil } }
-    guard hasAny, let model = try? Model(draft.description) else { return }
+    guard hasAny else { return }
+    for number in draft.entities.indices {
+      for attribute in draft.entities[number].attributes where attribute.derivation != nil {
+        checkWords(of: attribute, draft.path(number, attribute.name.value), findings)
+      }
+    }
+    // Keys and indexes that name a derived attribute are reported already.
+    var description = draft.description
+    for number in description.entities.indices { description.entities[number].uniqueKeys = [] }
+    for number in description.entities.indices { description.entities[number].indexes = [] }
+    guard let model = try? Model(description) else { return }
     for number in draft.entities.indices {
       for attribute in draft.entities[number].attributes {
         guard let text = attribute.derivation else { continue }
         let path = draft.path(number, attribute.name.value)
-        checkWords(of: attribute, path, findings)
         check(attribute, text, path, model.entities[number], model, findings)
       }
     }
@@ -38,7 +47,8 @@ enum DerivedAttributes {
       guard let found = try model.derivation(of: resolved) else { return }
       value = found
     } catch {
-      let fault = error.code == .missingArgument ? "A model has no arguments for '%@' and its like." : error.message
+      let fault =
+        error.code == .missingArgument ? "The expression of an attribute has no arguments and no variables." : error.message
       return findings.error(
         .badDerivation, at: text.offset, inText: error.offset, "In the expression of attribute '\(path)': \(fault)")
     }
@@ -59,7 +69,7 @@ enum DerivedAttributes {
     if !attribute.description.isOptional, !value.operand.isNeverNil(for: entity, in: model) {
       findings.error(
         .badDerivation, at: attribute.typeName.offset,
-        "The expression of attribute '\(path)' may be nil, as every result of arithmetic may be; write '\(type.spelling)?'."
+        "The expression of attribute '\(path)' may be nil for some object; write '\(type.spelling)?'."
       )
     }
   }

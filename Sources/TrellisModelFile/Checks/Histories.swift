@@ -6,7 +6,7 @@ enum Histories {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     for (number, entity) in draft.entities.enumerated() {
       checkPlace(of: number, draft, findings)
-      for attribute in entity.attributes where attribute.description.isKeptInHistory {
+      for attribute in entity.attributes where attribute.description.isKeptInHistory && attribute.derivation == nil {
         check(attribute, of: number, draft, findings)
       }
     }

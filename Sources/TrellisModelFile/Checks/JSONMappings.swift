@@ -229,6 +229,8 @@ private struct PropertyMappings {
   func check(_ attribute: AttributeDraft) {
     guard let json = attribute.json else { return }
     let owner = "attribute '\(draft.path(entity, attribute.name.value))'"
+    // What else is said of a derived attribute is reported elsewhere.
+    guard attribute.derivation == nil else { return }
     guard mayBeMapped(json, owner, isTransient: attribute.description.isTransient), attribute.hasType else { return }
     checkPath(json, owner, attribute.description.type)
     checkDate(json, owner, attribute.description.type)

@@ -66,7 +66,7 @@ import TrellisTestSupport
       "ConditionBuilder", "CountPath", "DataMigration", "GroupCondition", "GroupConditionBuilder", "GroupSortBuilder",
       "GroupSortTerm", "LiveChanges", "MigrationStep", "MigrationStepBuilder", "ObjectModel",
       "PredicateFormat.StringInterpolation", "PropertyChange", "QueryCondition", "SortBuilder", "SortTerm",
-      "LocalizedText", "PeriodValue", "ToManyPath",
+      "CompositeField", "CompositePath", "LocalizedText", "OptionalCompositePath", "PeriodValue", "ToManyPath",
       "ToOnePath", "ValueTuple", "ValueTupleBuilder", "CoreDataKeys", "CoreDataModelImport.File",
       "LiveChanges.Iterator",
     ]

@@ -1,10 +1,10 @@
 /// The expressions of derived attributes, as far as they were asked for.
 final class Derivations: Sendable {
   private let known = Locked<[Int: CheckedValue]>([:])
-  /// The number of derived attributes from which the present one is derived.
-  @TaskLocal private static var depth = 0
-  /// The greatest number of derived attributes that follow from each other.
-  private static let limit = 16
+  /// The derived attributes whose expressions are being checked, each of which the next one is part of.
+  @TaskLocal private static var open: [Int] = []
+  /// The greatest number of them, so that a long chain does not overflow the stack of a small thread.
+  private static let limit = 64
 
   /// The expression of a derived attribute of an entity.
   ///
@@ -12,13 +12,15 @@ final class Derivations: Sendable {
   func value(_ attribute: Attribute, _ text: String, in model: Model) throws(PredicateFormatError) -> CheckedValue {
     let number = attribute.entity << 32 | attribute.index
     if let found = known.withLock({ $0[number] }) { return found }
-    guard Self.depth < Self.limit else {
-      throw PredicateFormatError(
-        .unsupported,
-        "'\(attribute.name)' is derived from itself, or from a chain of more than \(Self.limit) attributes.",
-        in: text, at: 0)
+    if Self.open.contains(number) {
+      throw PredicateFormatError(.tooDeep, "'\(attribute.name)' is derived from itself.", in: text, at: 0)
     }
-    let made: Result<CheckedValue, PredicateFormatError> = Self.$depth.withValue(Self.depth + 1) {
+    guard Self.open.count < Self.limit else {
+      throw PredicateFormatError(
+        .tooDeep, "'\(attribute.name)' follows from a chain of more than \(Self.limit) derived attributes.", in: text,
+        at: 0)
+    }
+    let made: Result<CheckedValue, PredicateFormatError> = Self.$open.withValue(Self.open + [number]) {
       do throws(PredicateFormatError) {
         return .success(try CheckedValue(text, of: attribute.entity, in: model))
       } catch {
@@ -26,6 +28,9 @@ final class Derivations: Sendable {
       }
     }
     let value = try made.get()
+    guard !PredicateNode.operand(value.operand).hasParameter else {
+      throw PredicateFormatError(.missingArgument, "The expression of an attribute has no variables.", in: text, at: 0)
+    }
     known.withLock { $0[number] = value }
     return value
   }
@@ -64,6 +69,11 @@ extension CheckedValue {
 }
 
 extension PredicateNode {
+  fileprivate var hasParameter: Bool {
+    if case .operand(.parameter) = self { return true }
+    return hasPart { $0.hasParameter }
+  }
+
   fileprivate var dependsOnTime: Bool {
     if case .operand(.now) = self { return true }
     return hasPart { $0.dependsOnTime }

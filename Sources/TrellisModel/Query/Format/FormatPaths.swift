@@ -79,7 +79,7 @@ extension FormatChecker {
     }
     switch property {
     case .attribute(let attribute):
-      if let value = try model.derivation(of: attribute) { return walk.end(at: value) }
+      if let value = try derivation(of: attribute, at: step) { return walk.end(at: value) }
       guard attribute.column != nil else { throw transient(step) }
       walk.end(at: attribute, FormatType(attribute))
     case .relationship(let relationship):
@@ -94,6 +94,16 @@ extension FormatChecker {
     return error(
       .unknownProperty, "Entity '\(entity.name)' has no property '\(step.name.prefix(60))'\(hint)", at: step.start,
       suggestion: closest)
+  }
+
+  /// The expression of a derived attribute; nil for another attribute. What is wrong with it is said where it is declared.
+  private func derivation(of attribute: Attribute, at step: FormatPath.Step) throws(PredicateFormatError) -> CheckedValue? {
+    do throws(PredicateFormatError) {
+      return try model.derivation(of: attribute)
+    } catch {
+      let message = error.code == .tooDeep ? error.message : "The expression of '\(attribute.name)' is wrong."
+      throw self.error(error.code, message, at: step.start)
+    }
   }
 
   private func unknown(_ step: FormatPath.Step, of group: Composite) -> PredicateFormatError {
