@@ -48,7 +48,8 @@ enum DerivedAttributes {
       value = found
     } catch {
       let fault =
-        error.code == .missingArgument ? "The expression of an attribute has no arguments and no variables." : error.message
+        error.code == .missingArgument
+        ? "The expression of an attribute has no arguments and no variables." : error.message
       return findings.error(
         .badDerivation, at: text.offset, inText: error.offset, "In the expression of attribute '\(path)': \(fault)")
     }

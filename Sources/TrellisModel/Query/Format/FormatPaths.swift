@@ -97,7 +97,9 @@ extension FormatChecker {
   }
 
   /// The expression of a derived attribute; nil for another attribute. What is wrong with it is said where it is declared.
-  private func derivation(of attribute: Attribute, at step: FormatPath.Step) throws(PredicateFormatError) -> CheckedValue? {
+  private func derivation(of attribute: Attribute, at step: FormatPath.Step) throws(PredicateFormatError)
+    -> CheckedValue?
+  {
     do throws(PredicateFormatError) {
       return try model.derivation(of: attribute)
     } catch {
