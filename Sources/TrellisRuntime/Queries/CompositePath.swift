@@ -170,5 +170,5 @@ extension AttributePath where Value: StoredAttributeForm {
   /// ```swift
   /// Book.where { $0.isbn.stored.hasPrefix("978") }
   /// ```
-  public var stored: AttributePath<Value.StoredForm> { AttributePath<Value.StoredForm>(path: path) }
+  public var stored: AttributePath<Value.ComparedForm> { AttributePath<Value.ComparedForm>(path: path) }
 }

@@ -16,7 +16,7 @@ public import TrellisModel
 /// ```
 /// A type that does not accept every stored value returns nil in ``init(stored:)``. Such a value stays in the store, and
 /// the object that has it is reported as damaged.
-public protocol ScalarAttribute: StoredAttributeForm, SortableAttributeValue, Codable {
+public protocol ScalarAttribute: StoredAttributeForm, SortableAttributeValue, Codable where ComparedForm == StoredForm {
   /// The type of the stored values, as the model names it.
   associatedtype StoredForm: SortableAttributeValue & Codable
   /// The value that an attribute of this type reads as while the object's row is not loaded.
@@ -29,12 +29,12 @@ public protocol ScalarAttribute: StoredAttributeForm, SortableAttributeValue, Co
 
 /// A type of values that have a stored form of another type: a ``ScalarAttribute``, optional or not.
 public protocol StoredAttributeForm: AttributeValue {
-  /// The type of the stored values, as the model names it.
-  associatedtype StoredForm: AttributeValue
+  /// The type of the stored values, optional or not.
+  associatedtype ComparedForm: AttributeValue
 }
 
 extension Optional: StoredAttributeForm where Wrapped: ScalarAttribute {
-  public typealias StoredForm = Wrapped.StoredForm?
+  public typealias ComparedForm = Wrapped.StoredForm?
 }
 
 extension ScalarAttribute where Self: RawRepresentable, RawValue: SortableAttributeValue & Codable {

@@ -152,7 +152,7 @@ private struct PropertyMatching {
     let matched = match.origins
     match.matchFormerNames { property, former in
       let (property, former) = (entity.properties[property], origin.properties[former])
-      guard !hasOwnPast(property) else { return false }
+      guard !hasOwnPast(property, besides: origin) else { return false }
       // What has the former name now is new, unless the name tells more than the former name.
       guard let named = entity.property(named: former.name), matched[named.index] == nil, isSameKind(named, former)
       else { return true }
@@ -170,9 +170,15 @@ private struct PropertyMatching {
     return stored.isEntity(origin.index, within: declaring) && former < stored.entities[declaring].properties.count
   }
 
-  /// Whether the entity that declares a property has stored something under one of its names.
-  private func hasOwnPast(_ property: Property) -> Bool {
+  /// Whether the entity that declares a property has stored it, under one of its names.
+  ///
+  /// - Parameter origin: The stored entity whose properties are being matched.
+  private func hasOwnPast(_ property: Property, besides origin: Entity) -> Bool {
     guard let declaring = origins[property.declaring] else { return false }
+    if declaring != origin.index {
+      // Another property may have taken the name, as when two are swapped.
+      return origins(of: current.entities[property.declaring], in: stored.entities[declaring])[property.index] != nil
+    }
     let thing = NamedThing(property)
     return ([thing.name] + thing.formerNames).contains { name in
       stored.entities[declaring].property(named: name).map { isSameKind($0, property) } ?? false
