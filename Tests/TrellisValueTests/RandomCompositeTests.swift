@@ -207,6 +207,7 @@ private struct CompositeRun {
     let titles = try context.fetch(fetch).map(\.title)
     let sums = try context.grouped(fetch, by: { $0.discount.currency }) { $0.price.amount.sum }
     let levels = try context.grouped(fetch, by: { $0.level }) { ($0.count, $0.cents.sum) }
-    return titles + sums.map { "\(String(describing: $0.key)) \($0.value)" } + levels.map { "\($0.key) \($0.value)" }
+    return titles + sums.map { "\(String(describing: $0.key)) \(String(describing: $0.value))" }
+      + levels.map { "\(String(describing: $0.key)) \(String(describing: $0.value))" }
   }
 }
