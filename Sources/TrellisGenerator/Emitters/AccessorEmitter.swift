@@ -155,14 +155,7 @@ enum AccessorEmitter {
       }
     }
     for composite in plan.ownComposites {
-      writer.blank()
-      writer.doc(composite.doc)
-      writer.block("public final var \(composite.name.spelled): \(composite.type)") { writer in
-        composite.emitGetter(to: &writer)
-        writer.block("set") { writer in
-          emitChange(composite.parts(of: "newValue"), to: &writer)
-        }
-      }
+      composite.emitProperty("public final", to: &writer) { parts, writer in emitChange(parts, to: &writer) }
     }
     guard plan.providesID else { return }
     writer.blank()

@@ -55,9 +55,9 @@ enum CompositeEmitter {
     writer.line("}")
   }
 
-  private static func defaultArgument(of member: CompositeDescription.Member, in model: Model) -> String {
+  private static func defaultArgument(of member: DeclaredAttribute, in model: Model) -> String {
     let none = member.isOptional ? " = nil" : ""
-    guard case .attribute(let attribute) = member.content, let value = attribute.defaultValue,
+    guard case .plain(let attribute) = member, let value = attribute.defaultValue,
       DefaultExpression.canBeArgument(value, attribute),
       let code = DefaultExpression.code(of: value, type: attribute.type, scalar: attribute.scalar, in: model)
     else { return none }
@@ -68,12 +68,12 @@ enum CompositeEmitter {
   /// attributes.
   private static func places(
     of composite: CompositeDescription, in model: Model
-  ) -> [(member: CompositeDescription.Member, place: Int)] {
+  ) -> [(member: DeclaredAttribute, place: Int)] {
     var place = 0
     return composite.members.map { member in
       defer {
-        switch member.content {
-        case .attribute: place += 1
+        switch member {
+        case .plain: place += 1
         case .composite(let group): place += (try? model.description.fieldAttributes(of: group).count) ?? 0
         }
       }
@@ -113,8 +113,8 @@ enum CompositeEmitter {
         writer.doc(member.doc)
         let position = place == 0 ? "_first" : "_first + \(place)"
         let type: String
-        switch member.content {
-        case .attribute: type = "\(TypeName.attributePath)<\(member.type)>"
+        switch member {
+        case .plain: type = "\(TypeName.attributePath)<\(member.type)>"
         case .composite(let group):
           let path = group.isOptional ? TypeName.optionalCompositePath : TypeName.compositePath
           type = "\(path)<\(group.composite).Columns>"
@@ -127,22 +127,22 @@ enum CompositeEmitter {
   }
 }
 
-extension CompositeDescription.Member {
+extension DeclaredAttribute {
   fileprivate var doc: String? {
-    switch content {
-    case .attribute(let attribute): attribute.doc
-    case .composite(let group): group.doc
+    switch self {
+    case .plain(let attribute): attribute.doc
+    case .composite(let composite): composite.doc
     }
   }
 
   fileprivate var type: String {
     let base =
-      switch content {
-      case .attribute(let attribute): SwiftType.name(of: attribute)
-      case .composite(let group): group.composite
+      switch self {
+      case .plain(let attribute): SwiftType.name(of: attribute)
+      case .composite(let composite): composite.composite
       }
     return base + (isOptional ? "?" : "")
   }
 
-  fileprivate var isGroup: Bool { if case .composite = content { true } else { false } }
+  fileprivate var isGroup: Bool { if case .composite = self { true } else { false } }
 }

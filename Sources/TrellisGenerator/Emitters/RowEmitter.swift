@@ -10,15 +10,8 @@ enum RowStructEmitter {
         writer.line("\(modifiers) var \(field.name.spelled): \(field.rowType)")
       }
       for composite in plan.composites {
-        writer.blank()
-        writer.doc(composite.doc)
-        writer.block("public var \(composite.name.spelled): \(composite.type)") { writer in
-          composite.emitGetter(to: &writer)
-          writer.block("set") { writer in
-            for part in composite.parts(of: "newValue") {
-              writer.line("self.\(part.field.name.member) = \(part.field.rounded(part.code))")
-            }
-          }
+        composite.emitProperty("public", to: &writer) { parts, writer in
+          for part in parts { writer.line("self.\(part.field.name.member) = \(part.field.rounded(part.code))") }
         }
       }
     }

@@ -59,10 +59,23 @@ final class CompositePlan {
     return .wrapped("\(prefix)\(field.name.member) == nil ? nil : ", whole, "")
   }
 
-  func emitGetter(to writer: inout CodeWriter) {
-    let value = value("self.")
-    if value.flat.utf8.count <= 90 { return writer.line("get { \(value.flat) }") }
-    writer.block("get") { writer in writer.write("", value) }
+  /// Emits the property with the whole.
+  ///
+  /// - Parameter emitSetter: Emits the statements that take the fields from `newValue`.
+  func emitProperty(
+    _ modifiers: String, to writer: inout CodeWriter, emitSetter: ([Part], inout CodeWriter) -> Void
+  ) {
+    writer.blank()
+    writer.doc(doc)
+    writer.block("\(modifiers) var \(name.spelled): \(type)") { writer in
+      let value = value("self.")
+      if value.flat.utf8.count <= 90 {
+        writer.line("get { \(value.flat) }")
+      } else {
+        writer.block("get") { writer in writer.write("", value) }
+      }
+      writer.block("set") { writer in emitSetter(parts(of: "newValue"), &writer) }
+    }
   }
 
   /// The value of a field as code.
@@ -132,30 +145,12 @@ extension Composite {
   }
 }
 
-extension CompositeDescription {
-  /// A member of the struct.
-  struct Member {
-    let label: Identifier
-    let isOptional: Bool
-    let content: Content
-
-    enum Content {
-      case attribute(AttributeDescription)
-      case composite(CompositeAttributeDescription)
-    }
-  }
-
-  /// The members of the struct, in the order of the file.
-  var members: [Member] {
-    memberNames.map { name in
-      if let attribute = attributes.first(where: { $0.name == name }) {
-        return Member(
-          label: Identifier(attribute.swiftName ?? name), isOptional: attribute.isOptional,
-          content: .attribute(attribute))
-      }
-      let group = composites.first { $0.name == name } ?? CompositeAttributeDescription(name, "")
-      return Member(
-        label: Identifier(group.swiftName ?? name), isOptional: group.isOptional, content: .composite(group))
+extension DeclaredAttribute {
+  /// The name in the struct.
+  var label: Identifier {
+    switch self {
+    case .plain(let attribute): Identifier(attribute.swiftName ?? attribute.name)
+    case .composite(let composite): Identifier(composite.swiftName ?? composite.name)
     }
   }
 }

@@ -131,19 +131,16 @@ private struct EntityWriter {
 
   // MARK: Properties
 
-  /// The members of `attributes`, with each composite attribute in its place.
+  /// The members of `attributes`.
   private func json(
     _ attributes: [AttributeDescription], _ composites: [CompositeAttributeDescription]
   ) -> [(key: String, value: CanonicalJSON)] {
-    guard !composites.isEmpty else { return attributes.map { ($0.name, json($0)) } }
-    var members: [(key: String, value: CanonicalJSON)] = []
-    for place in 0...attributes.count {
-      for composite in composites where min(composite.position, attributes.count) == place {
-        members.append((composite.name, json(composite)))
+    DeclaredAttribute.list(attributes, composites).map { declared in
+      switch declared {
+      case .plain(let attribute): (attribute.name, json(attribute))
+      case .composite(let composite): (composite.name, json(composite))
       }
-      if place < attributes.count { members.append((attributes[place].name, json(attributes[place]))) }
     }
-    return members
   }
 
   private func json(_ composite: CompositeAttributeDescription) -> CanonicalJSON {

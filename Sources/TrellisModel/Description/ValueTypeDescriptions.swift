@@ -27,7 +27,7 @@ public struct CompositeDescription: Hashable, Sendable {
   public var attributes: [AttributeDescription]
   /// The groups in the group, in the order of the file.
   public var composites: [CompositeAttributeDescription]
-  /// The doc comment from the model; nil if there is none.
+  /// The doc comment from the model.
   public var doc: String?
 
   /// Creates the description of a group.
@@ -62,7 +62,7 @@ public struct CompositeAttributeDescription: Hashable, Sendable {
   public var swiftName: String?
   /// The former names, the newest first. A migration finds the stored data by them.
   public var renamedFrom: [String]
-  /// The doc comment from the model; nil if there is none.
+  /// The doc comment from the model.
   public var doc: String?
   /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
@@ -83,4 +83,44 @@ public struct CompositeAttributeDescription: Hashable, Sendable {
     self.doc = doc
     self.userInfo = userInfo
   }
+}
+
+/// A declared attribute of an entity or of a composite, plain or with a composite as its type.
+package enum DeclaredAttribute: Sendable {
+  case plain(AttributeDescription)
+  case composite(CompositeAttributeDescription)
+
+  /// The declared attributes, in the order of the file.
+  package static func list(
+    _ attributes: [AttributeDescription], _ composites: [CompositeAttributeDescription]
+  ) -> [DeclaredAttribute] {
+    if composites.isEmpty { return attributes.map { .plain($0) } }
+    var all: [DeclaredAttribute] = []
+    for place in 0...attributes.count {
+      for composite in composites where min(composite.position, attributes.count) == place {
+        all.append(.composite(composite))
+      }
+      if place < attributes.count { all.append(.plain(attributes[place])) }
+    }
+    return all
+  }
+
+  package var name: String {
+    switch self {
+    case .plain(let attribute): attribute.name
+    case .composite(let composite): composite.name
+    }
+  }
+
+  package var isOptional: Bool {
+    switch self {
+    case .plain(let attribute): attribute.isOptional
+    case .composite(let composite): composite.isOptional
+    }
+  }
+}
+
+extension CompositeDescription {
+  /// The fields and inner groups, in the order of the file.
+  package var members: [DeclaredAttribute] { DeclaredAttribute.list(attributes, composites) }
 }

@@ -19,52 +19,23 @@ public final class Composite: Sendable {
   /// The fields and inner groups, in the order of the file.
   public let members: [Member]
 
+  /// The numbers of all attributes of the group, the presence first.
+  package let attributes: Range<Int>
+
   init(
     name: String, description: CompositeAttributeDescription, type: CompositeDescription, presence: Int?,
-    members: [Member]
+    members: [Member], attributes: Range<Int>
   ) {
     self.name = name
     self.description = description
     self.type = type
     self.presence = presence
     self.members = members
-  }
-
-  /// The numbers of all attributes of the group, which follow each other.
-  package var attributes: Range<Int> {
-    let first = presence ?? firstMember
-    return first..<(lastMember + 1)
+    self.attributes = attributes
   }
 
   /// The paths of the fields and inner groups from the entity.
-  package var fieldNames: [String] {
-    type.memberNames.map { "\(name).\($0)" }
-  }
-
-  private var firstMember: Int {
-    switch members.first {
-    case .attribute(let number): number
-    case .composite(let composite): composite.attributes.lowerBound
-    case nil: 0
-    }
-  }
-
-  private var lastMember: Int {
-    switch members.last {
-    case .attribute(let number): number
-    case .composite(let composite): composite.attributes.upperBound - 1
-    case nil: presence ?? -1
-    }
-  }
-}
-
-extension CompositeDescription {
-  /// The names of the fields and inner groups, in the order of the file.
-  package var memberNames: [String] {
-    var names = attributes.map(\.name)
-    for group in composites.reversed() { names.insert(group.name, at: min(group.position, attributes.count)) }
-    return names
-  }
+  package var fieldNames: [String] { type.members.map { "\(name).\($0.name)" } }
 }
 
 // MARK: - Expansion
@@ -103,6 +74,8 @@ struct CompositeExpansion {
     }
   }
 
+  private var nextNumber: Int { firstNumber + fields.count }
+
   /// What is around a group.
   private struct Surroundings {
     var prefix = ""
@@ -118,13 +91,13 @@ struct CompositeExpansion {
       throw SchemaError("\(outer.prefix.dropLast()) is in more than \(Self.depth) composites")
     }
     var members: [Composite.Member] = []
-    for place in 0...attributes.count {
-      for group in groups where min(group.position, attributes.count) == place {
-        members.append(.composite(try append(group, in: outer)))
+    for declared in DeclaredAttribute.list(attributes, groups) {
+      switch declared {
+      case .plain(let attribute):
+        members.append(.attribute(nextNumber))
+        append(attribute, in: outer)
+      case .composite(let group): members.append(.composite(try append(group, in: outer)))
       }
-      guard place < attributes.count else { break }
-      members.append(.attribute(firstNumber + fields.count))
-      append(attributes[place], in: outer)
     }
     return members
   }
@@ -137,7 +110,7 @@ struct CompositeExpansion {
       ([attribute.name] + attribute.renamedFrom).map { former + $0 }
     }.filter { $0 != field.name }
     field.isOptional = attribute.isOptional || outer.isOptional
-    // Without a value of the whole there is none of the field. `OptionalGroup` has the default.
+    // A field is nil if the whole is. `OptionalGroup` has the default.
     if outer.isOptional { field.defaultValue = nil }
     fields.append(Field(attribute: field, role: .field))
   }
@@ -150,9 +123,9 @@ struct CompositeExpansion {
     }
     let name = outer.prefix + group.name
     let former = outer.formerPrefixes.flatMap { former in ([group.name] + group.renamedFrom).map { former + $0 } }
-    var presence: Int?
+    let start = nextNumber
+    let presence = group.isOptional ? start : nil
     if group.isOptional {
-      presence = firstNumber + fields.count
       let attribute = AttributeDescription(
         name, .bool, optional: true, renamedFrom: former.filter { $0 != name }, doc: group.doc)
       fields.append(Field(attribute: attribute, role: .presence))
@@ -172,7 +145,9 @@ struct CompositeExpansion {
       let isOptional = outer.isOptional || group.isOptional || fields[place].attribute.isOptional
       fields[place].attribute.add(own, isOptional: isOptional)
     }
-    return Composite(name: name, description: group, type: type, presence: presence, members: members)
+    return Composite(
+      name: name, description: group, type: type, presence: presence, members: members,
+      attributes: start..<nextNumber)
   }
 }
 

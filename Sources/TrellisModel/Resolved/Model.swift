@@ -195,6 +195,8 @@ public final class Entity: Sendable {
   public let indexes: [Index]
   /// The composite attributes, inherited ones first. Their fields are among ``properties``.
   public let composites: [Composite]
+  /// The composite attributes that may be nil, inherited ones first, outer ones before inner ones.
+  package let optionalGroups: [OptionalGroup]
 
   let propertyNumbers: [String: Int]
 
@@ -215,6 +217,7 @@ public final class Entity: Sendable {
     self.uniqueKeys = uniqueKeys
     self.indexes = indexes
     self.composites = composites
+    optionalGroups = composites.flatMap(\.optionalGroups)
     self.propertyNumbers = propertyNumbers
   }
 
@@ -235,7 +238,7 @@ public final class Entity: Sendable {
   /// The property that a path begins with. A field of a composite takes several names of the path.
   ///
   /// - Parameter names: The names of a path from the entity.
-  /// - Returns: the property, and the number of its names; nil if there is none.
+  /// - Returns: the property, and the number of its names; nil for an unknown name.
   public func property(at names: ArraySlice<String>) -> (property: Property, length: Int)? {
     guard var path = names.first else { return nil }
     var length = 1
@@ -246,7 +249,7 @@ public final class Entity: Sendable {
     return property(named: path).map { ($0, length) }
   }
 
-  /// The composite attribute of this path, which may be a group in a group; nil if there is none.
+  /// The composite attribute of this path, which may be a group in a group; nil for another path.
   public func composite(named path: String) -> Composite? {
     var found: Composite?
     var members = composites

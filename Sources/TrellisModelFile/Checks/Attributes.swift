@@ -305,11 +305,13 @@ extension Findings {
 enum Defaults {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let reader = StoredValueReader(draft.enums.map(\.description))
-    draft.takeRulesOfFields()
+    let rulesOfFields = draft.rulesOfFields
     draft.changeDeclaredAttributes { attribute, owner in
       guard attribute.hasType, let node = attribute.object["default"]?.value else { return }
+      let path = "\(owner).\(attribute.name.value)"
       let pass = Pass(
-        attribute: attribute, path: "\(owner).\(attribute.name.value)", reader: reader, findings: findings)
+        attribute: attribute, rules: rulesOfFields[path] ?? attribute.description.rules, path: path, reader: reader,
+        findings: findings)
       attribute.description.defaultValue = pass.read(node)
     }
   }
@@ -317,12 +319,12 @@ enum Defaults {
   /// The check of one attribute's default.
   private struct Pass {
     let attribute: AttributeDraft
+    let rules: AttributeRules
     let path: String
     let reader: StoredValueReader
     let findings: Findings
 
     private var type: AttributeType { attribute.description.type }
-    private var rules: AttributeRules { attribute.description.rules }
 
     func read(_ node: JSONNode) -> DefaultValue? {
       if case .null = node.content {

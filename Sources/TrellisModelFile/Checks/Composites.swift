@@ -120,18 +120,16 @@ enum Composites {
         continue
       }
       use.fields[place].description.type = all[field].type
-      use.fields[place].description.rules = all[field].rules
       use.fields[place].hasType = true
     }
-    return zip(all, names).map { attribute, name in
+    var known = use.whole
+    known.fields.removeAll { !names.contains($0.name) }
+    return zip((try? description.fieldAttributes(of: known)) ?? all, names).map { attribute, name in
       let own = use.fields.first { $0.name.value == name }
       var draft = AttributeDraft(
         name: Located(attribute.name, at: own?.name.offset ?? use.name.offset), typeName: use.typeName,
         object: JSONObject(), description: attribute)
       draft.json = own?.json
-      if let json = own?.description.json { draft.description.json = json }
-      draft.description.isKeptInHistory = attribute.isKeptInHistory || own?.description.isKeptInHistory == true
-      draft.description.isSearchable = attribute.isSearchable || own?.description.isSearchable == true
       draft.hasType = true
       draft.isField = true
       return draft
@@ -140,20 +138,18 @@ enum Composites {
 }
 
 extension Draft {
-  /// Gives what is said of fields the rules of the fields, by which defaults are checked.
-  mutating func takeRulesOfFields() {
+  /// The rules of the fields of which entities say more, by the paths of these in messages. The composites have them.
+  var rulesOfFields: [String: AttributeRules] {
     let description = description
-    for number in entities.indices {
-      for group in entities[number].composites.indices where !entities[number].composites[group].fields.isEmpty {
-        let use = entities[number].composites[group]
-        guard let all = try? description.fieldAttributes(of: use.description) else { continue }
-        for place in use.fields.indices {
-          let path = "\(use.name.value).\(use.fields[place].name.value)"
-          guard let field = all.first(where: { $0.name == path }) else { continue }
-          entities[number].composites[group].fields[place].description.rules = field.rules
+    var rules: [String: AttributeRules] = [:]
+    for entity in entities {
+      for use in entity.composites where !use.fields.isEmpty {
+        for field in (try? description.fieldAttributes(of: use.description)) ?? [] {
+          rules["\(entity.name.value).\(field.name)"] = field.rules
         }
       }
     }
+    return rules
   }
 
   /// Changes each attribute that the file declares, in composites and entities, and what it says of fields.

@@ -64,10 +64,10 @@ enum DerivedAttributes {
       let remedy = value.attributeType.map { "the type is '\($0.spelling)'." } ?? "no attribute can have it."
       return findings.error(
         .badDerivation, at: attribute.typeName.offset,
-        "Attribute '\(path)' is of type '\(attribute.description.typeSpelling)', and its expression is \(value.type.phrase); "
+        "Attribute '\(path)' is of type '\(attribute.description.typeSpelling)', and its expression is \(value.type.name); "
           + remedy)
     }
-    if !attribute.description.isOptional, !value.operand.isNeverNil(for: entity, in: model) {
+    if !attribute.description.isOptional, !value.operand.isNeverNil(for: entity) {
       findings.error(
         .badDerivation, at: attribute.typeName.offset,
         "The expression of attribute '\(path)' may be nil for some object; write '\(type.spelling)?'."

@@ -18,16 +18,8 @@ enum Names {
     for scalar in draft.scalars { checkType(scalar.name, "scalar type", findings) }
     for composite in draft.composites {
       checkType(composite.name, "composite", findings)
-      for attribute in composite.attributes {
-        checkProperty(
-          attribute.name, "field", of: composite.name.value, swiftName: attribute.description.swiftName,
-          at: attribute.place(of: "swiftName"), findings)
-      }
-      for group in composite.composites {
-        checkProperty(
-          group.name, "field", of: composite.name.value, swiftName: group.description.swiftName,
-          at: group.place(of: "swiftName"), findings)
-      }
+      checkAttributes(
+        composite.attributes, composite.composites, "field", of: composite.name.value, findings)
     }
     for (number, entity) in draft.entities.enumerated() {
       checkEntity(entity, findings)
@@ -82,16 +74,7 @@ enum Names {
   // MARK: Members
 
   private static func checkMembers(of entity: EntityDraft, _ number: Int, _ draft: Draft, _ findings: Findings) {
-    for group in entity.composites {
-      checkProperty(
-        group.name, "attribute", of: entity.name.value, swiftName: group.description.swiftName,
-        at: group.place(of: "swiftName"), findings)
-    }
-    for attribute in entity.attributes {
-      checkProperty(
-        attribute.name, "attribute", of: entity.name.value, swiftName: attribute.description.swiftName,
-        at: attribute.place(of: "swiftName"), findings)
-    }
+    checkAttributes(entity.attributes, entity.composites, "attribute", of: entity.name.value, findings)
     for relationship in entity.relationships {
       checkProperty(
         relationship.name, "relationship", of: entity.name.value, swiftName: relationship.description.swiftName,
@@ -103,6 +86,22 @@ enum Names {
         .reservedName, at: request.name.offset,
         "Fetch request '\(entity.name.value).\(request.name.value)' has a name that every generated class needs; choose "
           + "another name.")
+    }
+  }
+
+  private static func checkAttributes(
+    _ attributes: [AttributeDraft], _ composites: [CompositeAttributeDraft], _ thing: String, of owner: String,
+    _ findings: Findings
+  ) {
+    for attribute in attributes {
+      checkProperty(
+        attribute.name, thing, of: owner, swiftName: attribute.description.swiftName,
+        at: attribute.place(of: "swiftName"), findings)
+    }
+    for composite in composites {
+      checkProperty(
+        composite.name, thing, of: owner, swiftName: composite.description.swiftName,
+        at: composite.place(of: "swiftName"), findings)
     }
   }
 

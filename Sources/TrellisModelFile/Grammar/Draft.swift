@@ -203,12 +203,7 @@ extension CompositeAttributeDraft {
   /// The description with the words on fields.
   var whole: CompositeAttributeDescription {
     var whole = description
-    whole.fields = fields.map { field in
-      var own = field.description
-      // The rules are those of the composite, which defaults are checked by.
-      own.rules = AttributeRules()
-      return own
-    }
+    whole.fields = fields.map(\.description)
     return whole
   }
 }

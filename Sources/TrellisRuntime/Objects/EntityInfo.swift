@@ -67,6 +67,8 @@ final class EntityInfo: Sendable {
   let derivations: [Int: Derivation]
   /// The composite attributes that may be nil, whose fields are validated at a save.
   let optionalGroups: [OptionalGroup]
+  /// The attributes of each of them, as the bits of a ``ColumnMask``.
+  let groupBits: [UInt64]
   /// The attributes without a default, which have a value from the initializer on.
   let arguments: ColumnMask
   /// The attributes, stored or not.
@@ -124,6 +126,9 @@ final class EntityInfo: Sendable {
     hasPairs = allRelationships.contains(where: \.isJoined)
     placesMembers = allRelationships.contains { $0.isOrdered && $0.home == .inverseColumn }
     optionalGroups = entity.optionalGroups
+    groupBits = optionalGroups.map { group in
+      (group.presence..<group.fields.upperBound).reduce(0) { $0 | ColumnMask.bit(of: $1) }
+    }
     isChecked = !checkedAttributes.isEmpty || !optionalGroups.isEmpty || !checkedRelationships.isEmpty
     storedMask = ColumnMask(bits: entity.storedProperties.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     transientNumbers = entity.properties.filter { $0.isSetAttribute && $0.column == nil }.map(\.index)
@@ -444,13 +449,6 @@ enum KnownModels {
   static func model(of type: ManagedObject.Type) -> Model? {
     let known = all.withLock { all in all.last { known in known.types.contains { $0 == type } } }
     return known.flatMap { try? Model($0.description) }
-  }
-}
-
-extension OptionalGroup {
-  /// The attributes of the group.
-  var mask: ColumnMask {
-    ColumnMask(bits: (presence..<fields.upperBound).reduce(0) { $0 | ColumnMask.bit(of: $1) })
   }
 }
 

@@ -325,19 +325,20 @@ extension ManagedObject {
       if differs { found |= bit }
     }
     // A composite that may be nil changes as a whole, so that a merge keeps its fields together.
-    for group in info.optionalGroups where found & group.mask.bits != 0 { found |= group.mask.bits }
+    for bits in info.groupBits where found & bits != 0 { found |= bits }
     return found
   }
 
   /// The numbers of the properties that share the last bit of a ``ColumnMask`` and have another stored value than a
   /// copy.
   final func lateDifferences(from copy: RowCopyBase, _ info: EntityInfo) -> [Int] {
-    let late = info.entity.storedProperties.filter { $0 >= 63 && !_value($0).isSame(as: copy.value($0)) }
-    guard info.optionalGroups.contains(where: { $0.fields.upperBound > 63 }) else { return late }
-    let differing = info.optionalGroups.filter { group in
-      (group.presence..<group.fields.upperBound).contains { !_value($0).isSame(as: copy.value($0)) }
+    // A composite may begin before the last bit.
+    let hasLateGroups = info.optionalGroups.contains { $0.fields.upperBound > 63 }
+    let differing = info.entity.storedProperties.filter {
+      ($0 >= 63 || hasLateGroups) && !_value($0).isSame(as: copy.value($0))
     }
-    return Set(late).union(differing.flatMap { max(63, $0.presence)..<max(63, $0.fields.upperBound) }).sorted()
+    if !hasLateGroups { return differing }
+    return info.wholeGroups(of: Set(differing)).filter { $0 >= 63 }.sorted()
   }
 
   /// The stored properties that differ from the committed row, as the bits of a ``ColumnMask``.

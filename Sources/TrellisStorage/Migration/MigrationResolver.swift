@@ -194,46 +194,59 @@ struct MigrationResolver {
     return conversions.count - 1
   }
 
-  /// The value of a field that stored rows have not: rows with a value of the composite get its default.
+  /// The stored rows that have a value of a composite.
+  private enum Presence {
+    case never, always
+    case rows(where: QueryPredicate)
+  }
+
+  /// The value of an attribute of a composite that stored rows lack: rows with a value of the composite get its default.
   private mutating func fieldFilling(_ attribute: Attribute, _ origin: Entity) -> Filling {
     guard attribute.description.backfill == nil, let successor = match.successors[origin.index] else {
       return filling(attribute, origin)
     }
     let entity = current.entities[successor]
-    if attribute.role == .presence {
-      return entity.optionalGroups.first { $0.presence == attribute.index }.map { presence(of: $0, origin) } ?? .null
+    let group: OptionalGroup
+    let constant: StoredValue?
+    if let own = entity.optionalGroups.first(where: { $0.presence == attribute.index }) {
+      (group, constant) = (own, .integer(1))
+    } else if let outer = entity.optionalGroup(of: attribute.index),
+      let field = outer.required.first(where: { $0.number == attribute.index })
+    {
+      group = outer
+      if case .value(let value)? = field.defaultValue.flatMap({ Filling($0, attribute.type) }) {
+        constant = value
+      } else {
+        constant = nil
+      }
+    } else {
+      return filling(attribute, origin)
     }
-    guard let group = entity.optionalGroup(of: attribute.index),
-      let field = group.required.first(where: { $0.number == attribute.index })
-    else { return filling(attribute, origin) }
-    let isPresent = presence(of: group, origin)
-    if isPresent == .null { return .null }
-    guard case .value(let constant)? = field.defaultValue.flatMap({ Filling($0, attribute.type) }) else {
-      return .unanswered
+    switch (presence(of: group, origin), constant) {
+    case (.never, _): return .null
+    case (_, nil): return .unanswered
+    case (.always, let constant?): return .value(constant)
+    case (.rows(let condition), let constant?):
+      return add(.computed(.conditional(condition, .value(constant), .value(.null))), origin)
     }
-    guard case .expression(let number) = isPresent,
-      case .computed(.conditional(let condition, _, _)) = expressions[number].operand
-    else { return .value(constant) }
-    return add(.computed(.conditional(condition, .value(constant), .value(.null))), origin)
   }
 
-  /// Whether stored rows have a value of a composite, by the fields that they have: one that always had a value, or any
-  /// that is not nil.
-  private mutating func presence(of group: OptionalGroup, _ origin: Entity) -> Filling {
-    let told = match.properties[origin.index][group.presence].map { [$0] }
-    let former = (told ?? group.fields.compactMap { match.properties[origin.index][$0] }).compactMap {
+  /// Which stored rows have a value of a composite, by the fields that they have: all with a field that is never nil, or
+  /// those with a field that is not nil.
+  private func presence(of group: OptionalGroup, _ origin: Entity) -> Presence {
+    let known = match.properties[origin.index][group.presence].map { [$0] }
+    let former = (known ?? group.fields.compactMap { match.properties[origin.index][$0] }).compactMap {
       origin.properties[$0].attribute
     }
-    if former.contains(where: { !$0.isOptional }) { return .value(.integer(1)) }
+    if former.isEmpty { return .never }
+    if former.contains(where: { !$0.isOptional }) { return .always }
     let terms = former.map { attribute in
       QueryPredicate.comparison(
         Comparison(
           .path(PropertyPath(variable: 0).appending(attribute.index)), .notEqual, .value(.null),
           kind: attribute.valueKind))
     }
-    guard let first = terms.first else { return .null }
-    let condition = terms.count == 1 ? first : .or(terms)
-    return add(.computed(.conditional(condition, .value(.integer(1)), .value(.null))), origin)
+    return .rows(where: terms.count == 1 ? terms[0] : .or(terms))
   }
 
   /// Whether a field has a value wherever its composite, which may be nil, has one.

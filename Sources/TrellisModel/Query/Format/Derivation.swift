@@ -84,34 +84,23 @@ extension Operand {
   /// Whether every object of an entity has a value.
   ///
   /// Arithmetic never counts as such, because a result beyond all bounds is nil.
-  package func isNeverNil(for entity: Entity, in model: Model) -> Bool {
+  package func isNeverNil(for entity: Entity) -> Bool {
     switch self {
     case .value(let value): return !value.isNull
-    case .now, .count: return true
+    case .now, .count, .computed(.countWhere): return true
     case .entity(let path): return path.count == 0
-    case .parameter: return false
     case .path(let path):
-      guard path.variable == 0 else { return false }
-      for (place, step) in path.steps.enumerated() {
-        guard entity.properties.indices.contains(step) else { return false }
-        switch entity.properties[step] {
-        case .attribute(let attribute): return place == path.count - 1 && !attribute.isOptional
-        // A required to-one has a partner at each save, but not before.
-        case .relationship: return false
-        }
-      }
-      return path.count == 0
-    case .computed(.countWhere): return true
+      // A required to-one has a partner at each save, but not before.
+      guard path.variable == 0, let step = path.onlyStep else { return path.variable == 0 && path.count == 0 }
+      return entity.properties[step].attribute.map { !$0.isOptional } ?? false
     case .computed(.function(let function, let inner)):
       switch function {
-      case .lowercase, .uppercase, .length, .decimal, .real, .text: return inner.isNeverNil(for: entity, in: model)
+      case .lowercase, .uppercase, .length, .decimal, .real, .text: return inner.isNeverNil(for: entity)
       default: return false
       }
-    case .computed(.arithmetic(.concatenate, let left, let right)):
-      return left.isNeverNil(for: entity, in: model) && right.isNeverNil(for: entity, in: model)
-    case .computed(.conditional(_, let first, let second)):
-      return first.isNeverNil(for: entity, in: model) && second.isNeverNil(for: entity, in: model)
-    case .computed: return false
+    case .computed(.arithmetic(.concatenate, let left, let right)), .computed(.conditional(_, let left, let right)):
+      return left.isNeverNil(for: entity) && right.isNeverNil(for: entity)
+    case .parameter, .computed: return false
     }
   }
 }

@@ -96,7 +96,7 @@ extension FormatChecker {
       suggestion: closest)
   }
 
-  /// The expression of a derived attribute; nil for another attribute. What is wrong with it is said where it is declared.
+  /// The expression of a derived attribute; nil for another attribute. The build reports its faults at its declaration.
   private func derivation(of attribute: Attribute, at step: FormatPath.Step) throws(PredicateFormatError)
     -> CheckedValue?
   {
@@ -109,7 +109,7 @@ extension FormatChecker {
   }
 
   private func unknown(_ step: FormatPath.Step, of group: Composite) -> PredicateFormatError {
-    let names = group.fieldNames.map { String($0.dropFirst(group.name.utf8.count + 1)) }
+    let names = group.type.members.map(\.name)
     let closest = NearestName.closest(to: step.name, among: names)
     let hint = closest.map { "; did you mean '\($0)'?" } ?? "; it has \(names.listed)."
     return error(
@@ -227,16 +227,17 @@ struct PathWalk {
 
   mutating func end(at attribute: Attribute, _ type: FormatType) {
     path = path.appending(attribute.index)
-    self.type = type
-    group = nil
-    entity = nil
-    relationship = nil
-    isWhole = false
+    leaveObjects(type)
   }
 
   mutating func end(at value: CheckedValue) {
     derived = value.operand.rooted(at: path, firstVariable: nextVariable)
-    type = value.type
+    leaveObjects(value.type)
+  }
+
+  /// Ends the path at a value, behind which no property follows.
+  private mutating func leaveObjects(_ type: FormatType) {
+    self.type = type
     group = nil
     entity = nil
     relationship = nil
@@ -250,10 +251,7 @@ struct PathWalk {
   }
 
   mutating func endAtEntity() {
-    type = .entity
-    entity = nil
-    relationship = nil
-    isWhole = false
+    leaveObjects(.entity)
     isAtEntity = true
   }
 

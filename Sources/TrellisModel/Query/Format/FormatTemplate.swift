@@ -248,9 +248,7 @@ public enum FormatType: Hashable, Sendable {
   case json(String)
 
   /// The type's name in messages.
-  package var phrase: String { name }
-
-  var name: String {
+  package var name: String {
     switch self {
     case .integer: "a whole number"
     case .real: "a real number"

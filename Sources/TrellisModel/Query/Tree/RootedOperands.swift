@@ -55,12 +55,11 @@ private struct OperandRoot {
     case .not(let inner): .not(self.predicate(inner))
     case .and(let terms): .and(terms.map(self.predicate))
     case .or(let terms): .or(terms.map(self.predicate))
-    case .comparison(var comparison):
-      {
-        comparison.left = operand(comparison.left)
-        comparison.right = operand(comparison.right)
-        return .comparison(comparison)
-      }()
+    case .comparison(let comparison):
+      .comparison(
+        Comparison(
+          operand(comparison.left), comparison.relation, operand(comparison.right), kind: comparison.kind,
+          options: comparison.options))
     case .isIn(let tested, let values, let kind): .isIn(operand(tested), values, kind)
     case .quantified(let quantifier, let path, let variable, let condition):
       .quantified(quantifier, rooted(path), variable: variable + offset, self.predicate(condition))

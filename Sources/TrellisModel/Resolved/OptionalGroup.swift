@@ -4,7 +4,7 @@ package struct OptionalGroup: Sendable {
   /// A field that has a value if the whole has one.
   package struct RequiredField: Sendable {
     package let number: Int
-    /// The value of rows that get a value of the whole, and none of the field; nil if there is none.
+    /// The value of the field in rows that get a value of the whole without one of the field; nil for no default.
     package let defaultValue: DefaultValue?
   }
 
@@ -34,36 +34,31 @@ package struct OptionalGroup: Sendable {
 }
 
 extension Entity {
-  /// The composite attributes that may be nil, inherited ones first, outer ones before inner ones.
-  package var optionalGroups: [OptionalGroup] {
-    var groups: [OptionalGroup] = []
-    for composite in composites { composite.collect(&groups) }
-    return groups
-  }
-
   /// The innermost group that may be nil and has an attribute as a field.
   package func optionalGroup(of attribute: Int) -> OptionalGroup? {
-    if composites.isEmpty { return nil }
-    return optionalGroups.last { $0.fields.contains(attribute) }
+    optionalGroups.last { $0.fields.contains(attribute) }
   }
 }
 
 extension Composite {
-  fileprivate func collect(_ groups: inout [OptionalGroup]) {
-    if let presence {
-      groups.append(
-        OptionalGroup(
-          name: name, presence: presence, fields: (presence + 1)..<attributes.upperBound, required: requiredFields))
+  /// The group itself and those in it that may be nil, outer ones first.
+  var optionalGroups: [OptionalGroup] {
+    let own = presence.map { presence in
+      OptionalGroup(
+        name: name, presence: presence, fields: (presence + 1)..<attributes.upperBound, required: requiredFields)
     }
-    for case .composite(let inner) in members { inner.collect(&groups) }
+    let inner = members.flatMap {
+      if case .composite(let inner) = $0 { inner.optionalGroups } else { [OptionalGroup]() }
+    }
+    return (own.map { [$0] } ?? []) + inner
   }
 
   private var requiredFields: [OptionalGroup.RequiredField] {
-    zip(type.memberNames, members).flatMap { name, member -> [OptionalGroup.RequiredField] in
+    zip(type.members, members).flatMap { declared, member -> [OptionalGroup.RequiredField] in
       switch member {
       case .attribute(let number):
-        guard let field = type.attributes.first(where: { $0.name == name }), !field.isOptional else { return [] }
-        let own = description.fields.first { $0.name == name }?.defaultValue
+        guard case .plain(let field) = declared, !field.isOptional else { return [] }
+        let own = description.fields.first { $0.name == field.name }?.defaultValue
         return [.init(number: number, defaultValue: own ?? field.defaultValue)]
       case .composite(let inner): return inner.presence == nil ? inner.requiredFields : []
       }
