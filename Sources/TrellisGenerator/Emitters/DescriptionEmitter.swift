@@ -74,6 +74,7 @@ enum DescriptionEmitter {
     arguments.add("keptInHistory", attribute.isKeptInHistory)
     arguments.add("scalar", attribute.scalar)
     arguments.add("derived", attribute.derivation)
+    arguments.add("stored", attribute.storesDerivation)
     return .filledCall(TypeName.attributeDescription, arguments.codes)
   }
 
@@ -305,6 +306,7 @@ final class PredicateCode {
       .call(".conditional", [code(condition), code(first), code(second)])
     case .list(let function, let operands, let kind):
       .call(".list", [.plain(".\(function)"), .list(operands.map { code($0) }), .plain(".\(kind)")])
+    case .stored(let path, let operand): .call(".stored", [.plain(self.path(path)), code(operand)])
     }
   }
 

@@ -279,10 +279,15 @@ public struct AttributeDescription: Hashable, Sendable {
   /// The type, in the form in which values are stored.
   public var type: AttributeType
   /// The expression in the format language from which the value is computed: `firstName + ' ' + lastName`; nil if the
-  /// value is set. A derived attribute is in no store, and transient.
+  /// value is set. A derived attribute is transient: no row that a context reads or writes has it.
   public var derivation: String? {
     get { rare?.value.derivation }
     set { change { $0.derivation = newValue } }
+  }
+  /// Whether a store that can do so keeps the value of a derived attribute in a column, so that an index can serve it.
+  public var storesDerivation: Bool {
+    get { rare?.value.storesDerivation ?? false }
+    set { change { $0.storesDerivation = newValue } }
   }
   /// The app's own type of the value, or of the elements of a list, by name; nil if it has the model's own.
   public var scalar: String? {
@@ -350,7 +355,7 @@ public struct AttributeDescription: Hashable, Sendable {
     default defaultValue: DefaultValue? = nil, rules: AttributeRules = AttributeRules(), external: Bool = false,
     searchable: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], backfill: Backfill? = nil,
     lossy: Bool = false, doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil,
-    keptInHistory: Bool = false, scalar: String? = nil, derived derivation: String? = nil
+    keptInHistory: Bool = false, scalar: String? = nil, derived derivation: String? = nil, stored: Bool = false
   ) {
     self.name = name
     self.type = type
@@ -363,7 +368,8 @@ public struct AttributeDescription: Hashable, Sendable {
     rare = .keeping(
       Rare(
         defaultValue: defaultValue, rules: rules, swiftName: swiftName, renamedFrom: renamedFrom, backfill: backfill,
-        doc: doc, userInfo: userInfo, json: json, scalar: scalar, derivation: derivation))
+        doc: doc, userInfo: userInfo, json: json, scalar: scalar, derivation: derivation,
+        storesDerivation: stored))
   }
 
   /// Creates the description of an attribute without options.
@@ -398,6 +404,7 @@ extension AttributeDescription {
     var json: PropertyJSON?
     var scalar: String?
     var derivation: String?
+    var storesDerivation = false
 
     static let empty = Rare()
   }

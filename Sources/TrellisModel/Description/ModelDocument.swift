@@ -168,6 +168,7 @@ private struct EntityWriter {
     members.add("default", attribute.defaultValue.map { json($0, attribute.type) })
     members.add("transient", attribute.isTransient && attribute.derivation == nil)
     members.add("derived", attribute.derivation)
+    members.add("stored", attribute.storesDerivation)
     members.add("min", attribute.rules.minimum.map { json($0, attribute.type) })
     members.add("max", attribute.rules.maximum.map { json($0, attribute.type) })
     members.add("minLength", attribute.rules.minimumLength)

@@ -45,6 +45,9 @@ public final class Model: Sendable {
   /// Whether any attribute is in the full-text index.
   package var hasSearchableText: Bool { links.hasSearchableText }
 
+  /// Whether a store keeps the value of any derived attribute.
+  package var hasStoredDerivations: Bool { links.hasStoredDerivations }
+
   /// What a store records about the changes of an entity's objects.
   package func history(of entity: Int) -> HistoryContent {
     description.entities[links.root(of: entity)].history ?? description.history
@@ -621,8 +624,8 @@ extension Model {
   /// The facts that a store's content depends on, one per line, sorted. Models with equal signatures can open each
   /// other's stores.
   ///
-  /// The facts are names, types, optionality, the shapes and homes of relationships, parents, uniqueness, and enum raw
-  /// types. Defaults, rules, docs and delete rules are no facts, except for `noAction`, because its references have no
+  /// The facts are names, types, optionality, the shapes and homes of relationships, parents, uniqueness, enum raw types,
+  /// and the expressions of stored derived attributes. Defaults, rules, docs and delete rules are no facts, except for `noAction`, because its references have no
   /// foreign key.
   ///
   /// ```
@@ -650,7 +653,9 @@ extension Model {
   private func signatureLine(_ property: Property, of entity: Entity) -> [String] {
     switch property {
     case .attribute(let attribute):
-      guard attribute.entity == entity.index, !attribute.description.isTransient else { return [] }
+      guard attribute.entity == entity.index else { return [] }
+      if attribute.description.storesDerivation { return [derivationLine(attribute, of: entity)] }
+      guard !attribute.description.isTransient else { return [] }
       let external = attribute.description.isExternal ? ", external" : ""
       return [
         "attribute \(entity.name).\(attribute.name): \(attribute.type.spelling), "
@@ -660,6 +665,14 @@ extension Model {
       guard relationship.entity == entity.index, relationship.home != .transient else { return [] }
       return [signatureLine(relationship, of: entity)]
     }
+  }
+
+  /// The line of a stored derived attribute, with the whole expression, because it decides the values.
+  private func derivationLine(_ attribute: Attribute, of entity: Entity) -> String {
+    let value = try? derivation(of: attribute)
+    let text = value?.operand.computedThroughout.formatText(of: entity.index, in: self) ?? ""
+    let line = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
+    return "derived \(entity.name).\(attribute.name): \(attribute.type.spelling), \(line)"
   }
 
   private func signatureLine(_ relationship: Relationship, of entity: Entity) -> String {

@@ -10,6 +10,7 @@ struct ModelLinks: Sendable {
   private(set) var hasExternalData = false
   /// Whether any text is in the full-text index.
   private(set) var hasSearchableText = false
+  private(set) var hasStoredDerivations = false
 
   private(set) var parents: [Int?] = []
   /// The children of each entity; empty if no entity has any.
@@ -341,7 +342,9 @@ struct ModelLinks: Sendable {
   private mutating func noteRareAttributes() {
     for entity in description.entities.indices {
       let attributes = attributes(of: entity)
-      for place in attributes.indices where !attributes[place].isTransient {
+      for place in attributes.indices {
+        if attributes[place].storesDerivation { hasStoredDerivations = true }
+        if attributes[place].isTransient { continue }
         if attributes[place].isExternal { hasExternalData = true }
         if attributes[place].isSearchable { hasSearchableText = true }
       }
@@ -362,7 +365,7 @@ struct ModelLinks: Sendable {
     for entity in description.entities.indices {
       try checkUniqueKeys(of: entity, in: entity)
       for index in description.entities[entity].indexes {
-        for element in index.elements { try checkStored(element.property, in: entity) }
+        for element in index.elements { try checkStored(element.property, in: entity, mayBeDerived: true) }
       }
     }
   }
@@ -375,19 +378,19 @@ struct ModelLinks: Sendable {
     }
   }
 
-  private func checkStored(_ name: String, in entity: Int) throws(SchemaError) {
+  private func checkStored(_ name: String, in entity: Int, mayBeDerived: Bool = false) throws(SchemaError) {
     var candidate: Int? = entity
     while let entity = candidate {
-      if isStored(name, in: entity) { return }
+      if isStored(name, in: entity, mayBeDerived: mayBeDerived) { return }
       candidate = parents[entity]
     }
     throw SchemaError("a key or an index names \(name), which is no stored property")
   }
 
-  private func isStored(_ name: String, in entity: Int) -> Bool {
+  private func isStored(_ name: String, in entity: Int, mayBeDerived: Bool) -> Bool {
     let attributes = attributes(of: entity)
-    if attributes.indices.contains(where: { attributes[$0].name == name && !attributes[$0].isTransient }) {
-      return true
+    if let place = attributes.indices.first(where: { attributes[$0].name == name }) {
+      return !attributes[place].isTransient || mayBeDerived && attributes[place].storesDerivation
     }
     guard let place = place(ofRelationship: name, in: entity) else { return false }
     return link(Declaration(entity: entity, place: place)).home.isColumn

@@ -16,7 +16,7 @@ package enum ModelKeys {
   package static let attribute = [
     "type", "optional", "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage",
     "searchable", "keepInHistory", "doc", "renamedFrom", "backfill", "convert", "userInfo", "swiftName", "json",
-    "derived",
+    "derived", "stored",
   ]
   package static let compositeAttribute = [
     "type", "optional", "fields", "doc", "renamedFrom", "userInfo", "swiftName",

@@ -309,7 +309,8 @@ struct StoredModelReader {
       renamedFrom: try fields.textOrTexts("renamedFrom"),
       lossy: try fields.word("convert", ConversionWord.self) == .lossy, doc: try fields.text("doc"),
       userInfo: try fields.userInfo(), json: try propertyJSON(fields, ModelKeys.attributeJSON),
-      keptInHistory: try fields.flag("keepInHistory"), scalar: scalar, derived: try fields.text("derived"))
+      keptInHistory: try fields.flag("keepInHistory"), scalar: scalar, derived: try fields.text("derived"),
+      stored: try fields.flag("stored"))
     if let backfill = fields["backfill"], !attribute.isTransient {
       attribute.backfill = values.readBackfill(backfill, as: type)
     }

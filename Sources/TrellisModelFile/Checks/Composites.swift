@@ -21,7 +21,7 @@ enum Composites {
         "Composite '\(composite.name.value)' has no attributes; declare one, or take it out.")
     }
     for attribute in composite.attributes {
-      for key in ["transient", "externalStorage", "backfill", "derived"] where attribute.object[key] != nil {
+      for key in ["transient", "externalStorage", "backfill", "derived", "stored"] where attribute.object[key] != nil {
         findings.error(
           .optionMismatch, at: attribute.place(of: key),
           "Attribute '\(composite.name.value).\(attribute.name.value)' is a field of a composite, which has no '\(key)'; "

@@ -4,6 +4,15 @@ import TrellisModel
 /// that nothing else is said of the value.
 enum DerivedAttributes {
   static func check(_ draft: inout Draft, _ findings: Findings) {
+    for (number, entity) in draft.entities.enumerated() {
+      for attribute in entity.attributes where attribute.derivation == nil {
+        guard let stored = attribute.object["stored"] else { continue }
+        let path = draft.path(number, attribute.name.value)
+        findings.error(
+          .optionMismatch, at: stored.keyOffset,
+          "Attribute '\(path)' has no 'derived'; take out 'stored', which is for values that follow from others.")
+      }
+    }
     let hasAny = draft.entities.contains { $0.attributes.contains { $0.derivation != nil } }
     guard hasAny else { return }
     for number in draft.entities.indices {
@@ -33,7 +42,7 @@ enum DerivedAttributes {
     for key in words where attribute.object[key] != nil {
       findings.error(
         .optionMismatch, at: attribute.object[key]?.keyOffset ?? attribute.name.offset,
-        "Attribute '\(path)' is derived and in no store, so '\(key)' has no meaning; take out one of the two.")
+        "Attribute '\(path)' is derived, so '\(key)' has no meaning; take out one of the two.")
     }
   }
 
@@ -59,6 +68,7 @@ enum DerivedAttributes {
         "The value of attribute '\(path)' would change with the time, and nothing would tell; compare with now() in a "
           + "predicate instead.")
     }
+    if attribute.description.storesDerivation { checkStored(attribute, text, value, path, findings) }
     let type = attribute.description.type
     guard let found = value.attributeType, found == type, attribute.description.scalar == nil else {
       let remedy = value.attributeType.map { "the type is '\($0.spelling)'." } ?? "no attribute can have it."
@@ -72,6 +82,22 @@ enum DerivedAttributes {
         .badDerivation, at: attribute.typeName.offset,
         "The expression of attribute '\(path)' may be nil for some object; write '\(type.spelling)?'."
       )
+    }
+  }
+
+  private static func checkStored(
+    _ attribute: AttributeDraft, _ text: Located<String>, _ value: CheckedValue, _ path: String, _ findings: Findings
+  ) {
+    if value.dependsOnCalendar {
+      findings.error(
+        .badDerivation, at: text.offset,
+        "The stored value of attribute '\(path)' would follow the calendar of the program that saves; name a time zone, "
+          + "such as month(date, 'Asia/Seoul').")
+    }
+    if attribute.description.type == .data {
+      findings.error(
+        .badDerivation, at: attribute.typeName.offset,
+        "Attribute '\(path)' would store data a second time; take out 'stored'.")
     }
   }
 }

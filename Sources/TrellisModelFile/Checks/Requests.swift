@@ -42,7 +42,7 @@ enum KeysAndIndexes {
         continue
       }
       guard let found = lookup.property(property, of: entity, user: user, at: name.offset) else { continue }
-      lookup.requireColumn(found, user: user, at: name.offset)
+      lookup.requireColumn(found, user: user, at: name.offset, allowsDerived: isSigned)
     }
   }
 }
@@ -93,14 +93,18 @@ struct PropertyLookup {
   }
 
   /// Reports a property that is not stored in the row.
-  func requireColumn(_ found: Found, user: String, at offset: Int) {
+  ///
+  /// - Parameter allowsDerived: whether a stored derived attribute counts as one in the row.
+  func requireColumn(_ found: Found, user: String, at offset: Int, allowsDerived: Bool = false) {
     let reason: String
     let declaration: Located<String>
     var remedy = "name a property that lies in the row"
     switch found.place {
     case .attribute(let index):
       let attribute = draft.entities[found.entity].attributes[index]
+      if allowsDerived, attribute.description.storesDerivation { return }
       guard let why = whyNotInRow(attribute.description) else { return }
+      if allowsDerived, attribute.derivation != nil { remedy = "write \"stored\": true there" }
       (reason, declaration) = (why, attribute.name)
     case .relationship(let index):
       let relationship = draft.entities[found.entity].relationships[index]
@@ -115,7 +119,7 @@ struct PropertyLookup {
   }
 
   private func whyNotInRow(_ attribute: AttributeDescription) -> String? {
-    if attribute.derivation != nil { return "is derived and lies in no store" }
+    if attribute.derivation != nil { return "is derived and lies in no row" }
     if attribute.isTransient { return "is transient and lies in no store" }
     return attribute.isExternal ? "may lie in a file" : nil
   }

@@ -311,6 +311,7 @@ extension GrammarReader {
     }
     draft.derivation = keyed.text("derived")
     draft.description.derivation = draft.derivation?.value
+    draft.description.storesDerivation = keyed.isSet("stored")
     draft.description.isTransient = keyed.isSet("transient") || draft.derivation != nil
     draft.description.isExternal = keyed.isSet("externalStorage")
     draft.description.isSearchable = keyed.isSet("searchable")

@@ -180,6 +180,7 @@ struct ExactConditions {
       let place = "width_bucket(\(Self.widened(sql, .timestamp)), \(parameters.add(table.starts)))"
       let isTotal = if case .start = function.result { !isOptional } else { false }
       return .sql("(\(parameters.add(table.values)))[\(place)]", .bigint, isOptional: !isTotal)
+    case .stored(_, let inner): return try side(inner)
     case .arithmetic, .function, .member, .list: return nil
     }
   }

@@ -223,7 +223,7 @@ struct RequestReach {
       inside[variable] = add(path, variables)
       add(.predicate(condition), inside)
     case .operand(.path(let path)), .operand(.count(let path)), .operand(.entity(let path)): add(path, variables)
-    case .predicate, .operand(.computed(.arithmetic)), .operand(.computed(.function)):
+    case .predicate, .operand(.computed(.arithmetic)), .operand(.computed(.function)), .operand(.computed(.stored)):
       node.forEachPart { add($0, variables) }
     // Other computations, such as aggregates, may depend on any object.
     case .operand(.computed):

@@ -262,6 +262,7 @@ struct PredicatePreparation {
       try checkVariable(path)
       return .entity(PreparedWalk(path))
     case .now: return .value(.integer(QueryClock.now))
+    case .computed(.stored(_, let inner)): return try self.operand(inner)
     case .computed(let computation): return .computed(PreparedComputation(try prepared(computation)))
     case .parameter: throw EvaluationError("The predicate has a place for a value, and none is there.")
     }
@@ -297,6 +298,7 @@ struct PredicatePreparation {
       var values: [PreparedOperand] = []
       for inner in operands { values.append(try operand(inner)) }
       return .list(function, values, kind)
+    case .stored(_, let inner): return .conditional(.constant(true), try operand(inner), .value(.null))
     }
   }
 

@@ -200,7 +200,7 @@ extension HistoryPlan.Table {
     plainName = root.name
     name = SQLName.quoted(root.name)
     key = [SQLName.id]
-    let own = schema.columns(of: root)
+    let own = schema.columns(of: root).filter { !$0.isDerived }
     let entity = root.isInHierarchy ? [SQLName.entity] : []
     columns = [SQLName.id, SQLName.version] + entity + own.map { SQLName.quoted($0.name) }
     definitions =

@@ -63,6 +63,12 @@ extension PredicateTranslator {
     case .count(let path):
       TranslatedOperand(content: .column(TranslatedProperty(sql: try count(path), isOptional: false)))
     case .entity(let path): TranslatedOperand(content: .column(try entityName(path)))
+    case .computed(.stored(let path, let inner)):
+      if layout.readsDerivedColumn(at: path) {
+        TranslatedOperand(content: .column(try storedColumn(path)))
+      } else {
+        try self.operand(inner)
+      }
     case .now: TranslatedOperand(content: .value(skipValue(), isNull: false))
     case .computed(let computation):
       TranslatedOperand(content: .column(TranslatedProperty(sql: try self.computation(computation), isOptional: true)))
@@ -160,6 +166,7 @@ extension PredicateTranslator {
       for operand in operands { values.append("SELECT \(try plain(operand)) AS v") }
       let rows = values.isEmpty ? "SELECT NULL AS v WHERE 0" : values.joined(separator: " UNION ALL ")
       return "(SELECT \(Self.aggregate(function, kind)) FROM (\(rows)))"
+    case .stored: return try plain(.computed(computation))
     }
   }
 
@@ -253,6 +260,9 @@ extension PredicateTranslator {
   /// A value to sort by or to return.
   mutating func value(_ operand: Operand) throws(StoreError) -> TranslatedProperty {
     if case .path(let path) = operand { return try property(path) }
+    if case .computed(.stored(let path, _)) = operand, layout.readsDerivedColumn(at: path) {
+      return try storedColumn(path)
+    }
     let sql = try plain(operand)
     // A collation in an expression would change how the value is compared, unless a subquery lies between.
     let isCollated = sql.contains(Self.decimalOrder)
@@ -286,6 +296,17 @@ extension PredicateTranslator {
       }
       return TranslatedProperty(sql: try key(of: relationship, row), isOptional: true)
     }
+  }
+
+  /// The column of a stored derived attribute of the object that a variable stands for.
+  private mutating func storedColumn(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
+    let row = try start(path)
+    guard let step = path.onlyStep, let attribute = try property(step, of: row.entity).attribute else {
+      throw Self.unknown("derived attribute")
+    }
+    scopes[row.scope].useRow()
+    return TranslatedProperty(
+      sql: "\(row.alias).\(SQLName.quoted(layout.model.derivedColumn(of: attribute)))", isOptional: true)
   }
 
   private static func column(

@@ -13,7 +13,12 @@ package struct RequestShape {
   package private(set) var words: ContiguousArray<UInt64> = []
   package private(set) var values: ContiguousArray<BoundValue> = []
 
-  package init() {
+  /// Whether a stored derived attribute at the end of a path is read from its column, so that the values of its
+  /// expression are no values of the request.
+  private let readsDerivedColumn: (PropertyPath) -> Bool
+
+  package init(readsDerivedColumn: @escaping (PropertyPath) -> Bool = { _ in false }) {
+    self.readsDerivedColumn = readsDerivedColumn
     words.reserveCapacity(64)
     values.reserveCapacity(16)
   }
@@ -187,6 +192,10 @@ package struct RequestShape {
     case .list(let function, let operands, let kind):
       words.append(20 | function.word << 8 | UInt64(kind.word) << 16 | UInt64(operands.count) << 32)
       for operand in operands { try add(operand, depth) }
+    case .stored(let path, let inner):
+      guard readsDerivedColumn(path) else { return try add(inner, depth) }
+      words.append(24)
+      add(path)
     }
   }
 

@@ -9,14 +9,18 @@ package final class TableLayout: Sendable {
   private let order = AtomicLazyReference<InsertOrder>()
   /// The full-text tables that queries may use.
   package let search: SearchPlan
+  /// The columns of stored derived attributes that queries may use.
+  package let derived: DerivedPlan
   /// Whether the names of tables stand for views of their former rows, which have no indexes and no order.
   package let isPast: Bool
   /// The names of tables and columns in statements.
   package let names: SQLNames
 
   package init(
-    _ model: Model, search: SearchPlan = SearchPlan(), isPast: Bool = false, names: SQLNames = SQLNames()
+    _ model: Model, search: SearchPlan = SearchPlan(), derived: DerivedPlan = DerivedPlan(), isPast: Bool = false,
+    names: SQLNames = SQLNames()
   ) {
+    self.derived = derived
     self.isPast = isPast
     self.model = model
     self.search = search
@@ -28,6 +32,11 @@ package final class TableLayout: Sendable {
   ///
   /// - Complexity: linear in the number of references on first use, then constant.
   package var insertRanks: [Int] { (order.load() ?? order.storeIfNil(InsertOrder(model))).ranks }
+
+  /// Whether a stored derived attribute at a path's end is read from its column, rather than computed.
+  ///
+  /// The object at the end of a to-one may be missing. Then its count of members is 0, but its column would be nil.
+  func readsDerivedColumn(at path: PropertyPath) -> Bool { !derived.isEmpty && path.onlyStep != nil }
 
   /// The relationship of a property number. Nil if there is none.
   package func relationship(_ entity: Int, _ property: Int) -> Relationship? {

@@ -52,6 +52,8 @@ package struct SchemaStatements {
     let isRequired: Bool
     /// The root entity of the referenced rows; nil if there is no foreign key.
     let target: Int?
+    /// Whether the column has the values of a stored derived attribute, which no row has.
+    var isDerived = false
   }
 
   /// The columns of a root entity's table, those of its descendants included.
@@ -74,6 +76,13 @@ package struct SchemaStatements {
             type: entity.isExternal(column) ? "ANY" : Self.typeName(column.storageClass),
             // A row of another entity in the hierarchy has no value for a child's column.
             isRequired: number == root.index && !column.isOptional, target: target))
+      }
+      guard model.hasStoredDerivations else { continue }
+      for attribute in entity.storedDerivations {
+        columns.append(
+          TableColumn(
+            name: model.derivedColumn(of: attribute), type: Self.typeName(attribute.storageClass), isRequired: false,
+            target: nil, isDerived: true))
       }
     }
     return columns
@@ -234,7 +243,9 @@ package struct IndexPlan: Sendable {
       for key in entity.uniqueKeys where key.entity == entity.index { addUniqueKey(key, entity, model) }
     }
     // Declared indexes come last, so that an index which another one covers is left out.
-    for entity in model.entities { for index in entity.indexes { add(index, entity, model) } }
+    for entity in model.entities {
+      for index in entity.indexes where !index.isDerived(in: entity) { add(index, entity, model) }
+    }
   }
 
   private mutating func addReferences(_ entity: Entity, _ model: Model) {

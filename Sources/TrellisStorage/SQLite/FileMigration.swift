@@ -166,6 +166,7 @@ struct FileMigration {
     } else {
       try SearchOpening.removeAll(from: database)
     }
+    try DerivedOpening.removeAll(from: database)
     let indexes = try IndexChanges(migration, statements, in: database)
     for name in indexes.dropped {
       try database.execute("DROP INDEX \(SQLName.quoted(name))", doing: "drop an index")

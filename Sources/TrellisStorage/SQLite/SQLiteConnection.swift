@@ -12,7 +12,7 @@ package final class SQLiteConnection: StoreConnection {
   let layout: TableLayout
   // A connection has one user at a time, and each access ends before anything else is called, so accesses cannot
   // overlap.
-  @exclusivity(unchecked) var shape = RequestShape()
+  @exclusivity(unchecked) var shape: RequestShape
   @exclusivity(unchecked) var words: ContiguousArray<UInt64> = []
   let writer: SQLiteRowWriter
   /// Writes the files of a save. Nil if the model has no external storage.
@@ -35,6 +35,7 @@ package final class SQLiteConnection: StoreConnection {
     self.database = database
     self.isFirst = isFirst
     self.layout = layout ?? setup.layout
+    shape = RequestShape(readsDerivedColumn: self.layout.readsDerivedColumn)
     history = setup.history.map { HistoryWriter($0, setup.layout.model) }
     externals = setup.folder.map(ExternalWriter.init)
     writer = SQLiteRowWriter(externals)
@@ -74,6 +75,16 @@ package final class SQLiteConnection: StoreConnection {
     if let known = database.cache.statement(shape.words) { return known }
     let made = try BatchStatement(deleting: request, in: layout)
     return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
+  }
+
+  /// The statement that computes the stored values of marked rows. Its values are in ``shape``.
+  func statement(computing group: DerivedPlan.Group) throws(StoreError) -> Statement {
+    try shape.describe(group.request(for: group.columns))
+    words.removeAll(keepingCapacity: true)
+    words.append(FixedStatement.computeDerived.rawValue | UInt64(truncatingIfNeeded: group.entity) << 16)
+    if let known = database.cache.statement(words) { return known }
+    let made = try group.computation(in: layout)
+    return keep(try database.prepare(made.text, parameters: made.parameters), words)
   }
 
   /// A statement that depends only on the model.
@@ -155,6 +166,7 @@ enum FixedStatement: UInt64 {
   case begin, commit, rollback
   case memberCount, ownersOfMembers, deleteList, unlink
   case findMarks, indexMarked
+  case findDerivedMarks, computeDerived, deleteDerivedMarks
   case modelChecksum, memberPlaces, keyHolders, memberScan, memberShare, keysFrom, staleRows, levels, allPairs
   case referringRows, keepRows, noteNewRows, keepPair, keepFirst, keepPartner
   case addHistory, history, oldestHistory, purgeHistory, purgePast, lastPosition, positionAtTime, position

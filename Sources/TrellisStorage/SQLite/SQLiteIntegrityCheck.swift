@@ -36,6 +36,7 @@ struct FileCheck {
       }
     }
     try tolerantly("The search index") { try checkSearch() }
+    try tolerantly("The derived values") { try checkDerivedValues() }
     for table in model.joinTables {
       try tolerantly("The table \(table.name)") { try checkPairs(of: table, statements) }
     }
@@ -80,6 +81,12 @@ struct FileCheck {
         StoreFinding(
           .indexDiffers, "\(part.name), a part of the search index, is missing or was made in another way.",
           repair: "Open the store for writing, which makes the index anew."))
+    }
+    for part in setup.layout.derived.parts where present[part.name] != part.statement {
+      try note(
+        StoreFinding(
+          .indexDiffers, "\(part.name), a part of the derived values, is missing or was made in another way.",
+          repair: "Open the store for writing, which makes it anew and computes the values."))
     }
     for part in setup.history?.plan.parts ?? [] where present[part.name] != part.statement {
       try note(

@@ -27,6 +27,7 @@ extension SQLiteConnection {
       setup.folder?.noteSave()
       try body()
       try indexMarkedTexts()
+      try computeMarkedValues()
       if setup.isBehind.load(ordering: .relaxed) { try bringUp() }
       if let history { try writeHistory(history) }
     }

@@ -87,6 +87,7 @@ struct StoreOpening {
       ([SchemaStatements.metadata, SchemaStatements.models] + SchemaStatements(model).all).joined(separator: ";\n"),
       doing: "create the tables")
     let search = try SearchOpening(model: model, options: options, database: database).create()
+    let derived = try DerivedOpening(model: model, options: options, database: database).create()
     try Metadata.write(model, passing: options.migration.steps, to: database)
     try HistoryUpdate(HistoryPlan(model), database).run()
     // The store is created with a rollback journal, so that the file's first page identifies it from the start.
@@ -96,15 +97,17 @@ struct StoreOpening {
       model, database, isReadOnly: false, head: Metadata.head(of: database), isSameModel: true, hadThis: false
     ).open()
     let fileModel = StoreSetup.FileModel(checksum: model.checksum)
-    return (try setup(database, (search, search), fileModel, history.state), database)
+    return (try setup(database, (search, search), (derived, derived), fileModel, history.state), database)
   }
 
   private func setup(
-    _ database: Database, _ search: (marked: SearchPlan, asked: SearchPlan), _ fileModel: StoreSetup.FileModel,
-    _ history: HistoryState, isImmutable: Bool = false
+    _ database: Database, _ search: (marked: SearchPlan, asked: SearchPlan),
+    _ derived: (marked: DerivedPlan, asked: DerivedPlan), _ fileModel: StoreSetup.FileModel, _ history: HistoryState,
+    isImmutable: Bool = false
   ) throws(StoreError) -> StoreSetup {
     let setup = StoreSetup(
-      path: path, options: options, layout: TableLayout(model, search: search.asked), marked: search.marked,
+      path: path, options: options, layout: TableLayout(model, search: search.asked, derived: derived.asked),
+      marked: search.marked, markedDerived: derived.marked,
       fileModel: fileModel, isImmutable: isImmutable, refusalOfWrites: refusalOfWrites, history: history)
     try setup.mark(database)
     return setup
@@ -199,19 +202,22 @@ struct StoreOpening {
     let searchOpening = SearchOpening(model: model, options: options, database: database)
     let historyOpening = HistoryOpening(
       model, database, isReadOnly: options.isReadOnly, head: head, isSameModel: isSameModel, hadThis: fileModel.hadThis)
+    let derivedOpening = DerivedOpening(model: model, options: options, database: database)
     // The first write is usually a key reservation, which may fail. If something else is written before, the
     // reservation is tried now.
     let changesSearch = try searchOpening.writes(isSameModel: isSameModel)
-    let isWritten = try historyOpening.writes() ? true : changesSearch
+    let changesDerived = try derivedOpening.writes(isSameModel: isSameModel)
+    let isWritten = try historyOpening.writes() ? true : changesSearch || changesDerived
     if !options.isReadOnly, isWritten || hasLog || hasFilesToCollect {
       try Metadata.rehearseReserving(KeyReservation.size, in: database)
     }
     _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     try database.configure(options)
     let search = try searchOpening.open(isSameModel: isSameModel)
+    let derived = try derivedOpening.open(isSameModel: isSameModel)
     let history = try historyOpening.open()
     if history.isUpdated { fileModel = StoreSetup.FileModel(checksum: model.checksum) }
-    return .store(try setup(database, search, fileModel, history.state, isImmutable: isImmutable), database)
+    return .store(try setup(database, search, derived, fileModel, history.state, isImmutable: isImmutable), database)
   }
 
   private var hasFilesToCollect: Bool {
@@ -344,18 +350,18 @@ struct SearchOpening {
     let none = SearchPlan()
     // Most models have no searchable attribute, and most files never had one.
     if plan.isEmpty && isSameModel { return (none, none) }
-    let isUpToDate = try presentParts().isSame(as: plan)
+    let isUpToDate = try presentParts().isSame(as: plan.parts)
     if options.isReadOnly { return (none, isUpToDate && isAvailable ? plan : none) }
     guard isAvailable else {
       // The marks tell a library with full-text search later which rows have changed.
-      return (try presentParts().hasMarks ? plan : none, none)
+      return (try presentParts().names.contains("_searchMarks") ? plan : none, none)
     }
     if !isUpToDate {
       do throws(StoreError) {
         try remake(plan)
       } catch {
         guard error.code == .full else { throw error }
-        return (try presentParts().hasMarks ? plan : none, none)
+        return (try presentParts().names.contains("_searchMarks") ? plan : none, none)
       }
     }
     return (plan, plan)
@@ -366,7 +372,7 @@ struct SearchOpening {
     let plan = SearchPlan(model)
     if plan.isEmpty && isSameModel { return false }
     guard isAvailable else { return false }
-    return try !presentParts().isSame(as: plan)
+    return try !presentParts().isSame(as: plan.parts)
   }
 
   /// Creates the tables of a new file, inside the transaction that creates all other tables.
@@ -387,7 +393,7 @@ struct SearchOpening {
     do throws(StoreError) {
       let present = try presentParts()
       // Another connection may have done this in the meantime.
-      if !present.isSame(as: plan) {
+      if !present.isSame(as: plan.parts) {
         for part in present.parts { try database.execute(part.removal, doing: "drop a search index") }
         for part in plan.parts { try database.execute(part.statement, doing: "create the search index") }
         if !plan.isEmpty {
@@ -405,45 +411,45 @@ struct SearchOpening {
 
   /// Drops the full-text tables of a file, and the triggers that mark changes.
   static func removeAll(from database: Database) throws(StoreError) {
-    for part in try presentParts(of: database).parts {
+    for part in try PresentParts(of: database, by: SearchPlan.present).parts {
       try database.execute(part.removal, doing: "drop a search index")
     }
   }
 
-  private func presentParts() throws(StoreError) -> PresentParts { try Self.presentParts(of: database) }
-
-  private static func presentParts(of database: Database) throws(StoreError) -> PresentParts {
-    let statement = try database.prepare(SearchPlan.present)
-    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
-    var present = PresentParts()
-    while try database.step(statement.pointer, doing: "read the search index") {
-      guard let type = database.text(of: statement.pointer), let name = database.text(of: statement.pointer, 1) else {
-        continue
-      }
-      let sql = database.text(of: statement.pointer, 2) ?? ""
-      present.parts.append(PresentParts.Part(isTrigger: type == "trigger", name: name, sql: sql))
-    }
-    return present
+  private func presentParts() throws(StoreError) -> PresentParts {
+    try PresentParts(of: database, by: SearchPlan.present)
   }
 }
 
-/// The tables and triggers for searches that a file has.
-private struct PresentParts {
+/// The tables, triggers and indexes that a file has for a feature.
+struct PresentParts {
   struct Part {
-    let isTrigger: Bool
+    let type: String
     let name: String
     let sql: String
 
-    var removal: String { "DROP \(isTrigger ? "TRIGGER" : "TABLE") \(SQLName.quoted(name))" }
+    var removal: String { "DROP \(type) \(SQLName.quoted(name))" }
   }
 
-  var parts: [Part] = []
+  private(set) var parts: [Part] = []
 
-  var hasMarks: Bool { parts.contains { $0.name == "_searchMarks" } }
+  /// - Parameter question: finds the type, the name and the SQL of each part.
+  init(of database: Database, by question: String) throws(StoreError) {
+    let statement = try database.prepare(question)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    while try database.step(statement.pointer, doing: "read the schema") {
+      guard let type = database.text(of: statement.pointer), let name = database.text(of: statement.pointer, 1) else {
+        continue
+      }
+      parts.append(Part(type: type, name: name, sql: database.text(of: statement.pointer, 2) ?? ""))
+    }
+  }
 
-  func isSame(as plan: SearchPlan) -> Bool {
-    let expected = Set(plan.parts.map(\.statement))
-    return expected.count == parts.count && parts.allSatisfy { expected.contains($0.sql) }
+  var names: Set<String> { Set(parts.map(\.name)) }
+
+  func isSame(as expected: [CheckStatements.Part]) -> Bool {
+    let statements = Set(expected.map(\.statement))
+    return statements.count == parts.count && parts.allSatisfy { statements.contains($0.sql) }
   }
 }
 

@@ -9,6 +9,8 @@ final class StoreSetup: Sendable {
   let layout: TableLayout
   /// The columns where each connection marks changes.
   let marked: SearchPlan
+  /// The stored derived attributes for which each connection marks changes.
+  let markedDerived: DerivedPlan
   /// What records the history. Nil if the store has none.
   let history: HistorySetup?
   /// The triggers of connections that write to a file with another history than that of the program's model.
@@ -54,14 +56,15 @@ final class StoreSetup: Sendable {
   let isWithinTransaction: Bool
 
   init(
-    path: String, options: OpenOptions, layout: TableLayout, marked: SearchPlan, fileModel: FileModel,
-    isImmutable: Bool, refusalOfWrites: StoreError? = nil, isWithinTransaction: Bool = false,
+    path: String, options: OpenOptions, layout: TableLayout, marked: SearchPlan,
+    markedDerived: DerivedPlan = DerivedPlan(), fileModel: FileModel, isImmutable: Bool, refusalOfWrites: StoreError? = nil, isWithinTransaction: Bool = false,
     history: HistoryState = HistoryState()
   ) {
     self.history = history.setup
     historyTriggers = history.triggers
     self.isWithinTransaction = isWithinTransaction
     self.marked = marked
+    self.markedDerived = markedDerived
     self.path = path
     self.options = options
     self.layout = layout
@@ -88,9 +91,10 @@ final class StoreSetup: Sendable {
     return SQLiteConnection(self, database)
   }
 
-  /// Makes a connection mark what it changes, for the search index and for a history that the program does not record.
+  /// Makes a connection mark what it changes, for the search index, for derived values and for a history that the program does not record.
   func mark(_ database: Database) throws(StoreError) {
     try database.mark(marked)
+    try database.mark(markedDerived)
     for trigger in historyTriggers { try database.execute(trigger, doing: "prepare the connection") }
   }
 
@@ -99,7 +103,7 @@ final class StoreSetup: Sendable {
   ///
   /// - Parameter table: the quoted name.
   func hasTriggers(on table: String) -> Bool {
-    !historyTriggers.isEmpty || marked.tables.values.contains { $0.name == table }
+    !historyTriggers.isEmpty || markedDerived.hasTriggers(on: table) || marked.tables.values.contains { $0.name == table }
   }
 
   /// Opens a connection that reads the store as of a transaction.

@@ -31,8 +31,9 @@ final class Derivations: Sendable {
     guard !PredicateNode.operand(value.operand).hasParameter else {
       throw PredicateFormatError(.missingArgument, "The expression of an attribute has no variables.", in: text, at: 0)
     }
-    known.withLock { $0[number] = value }
-    return value
+    let kept = attribute.description.storesDerivation ? value.stored(in: attribute) : value
+    known.withLock { $0[number] = kept }
+    return kept
   }
 }
 
@@ -64,6 +65,9 @@ extension CheckedValue {
     }
   }
 
+  /// Whether the value depends on the calendar of the program.
+  package var dependsOnCalendar: Bool { PredicateNode.operand(operand).dependsOnCalendar }
+
   /// Whether the value depends on the moment at which it is asked for.
   package var dependsOnTime: Bool { PredicateNode.operand(operand).dependsOnTime }
 }
@@ -72,6 +76,11 @@ extension PredicateNode {
   fileprivate var hasParameter: Bool {
     if case .operand(.parameter) = self { return true }
     return hasPart { $0.hasParameter }
+  }
+
+  fileprivate var dependsOnCalendar: Bool {
+    if case .operand(.computed(.date(let function, _))) = self, function.calendar == nil { return true }
+    return hasPart { $0.dependsOnCalendar }
   }
 
   fileprivate var dependsOnTime: Bool {
@@ -100,6 +109,7 @@ extension Operand {
       }
     case .computed(.arithmetic(.concatenate, let left, let right)), .computed(.conditional(_, let left, let right)):
       return left.isNeverNil(for: entity) && right.isNeverNil(for: entity)
+    case .computed(.stored(_, let inner)): return inner.isNeverNil(for: entity)
     case .parameter, .computed: return false
     }
   }

@@ -14,6 +14,15 @@ extension QueryPredicate {
   }
 }
 
+extension Operand {
+  /// The value of an expression that a model has, as a format.
+  func formatText(of entity: Int, in model: Model) -> String {
+    var printer = FormatPrinter(model, entity)
+    printer.print(self, as: .integer)
+    return printer.text
+  }
+}
+
 /// Prints a predicate that passed the depth check.
 struct FormatPrinter {
   let model: Model
@@ -115,7 +124,7 @@ struct FormatPrinter {
   private static func alone(_ type: FormatType) -> FormatType { type == .decimal ? .integer : type }
 
   /// - Parameter type: the type of a constant, as determined by the other side.
-  private mutating func print(_ operand: Operand, as type: FormatType) {
+  fileprivate mutating func print(_ operand: Operand, as type: FormatType) {
     switch operand {
     case .value(let value): text += FormatValueText.text(value, type)
     case .path(let path): print(path)
@@ -178,6 +187,7 @@ struct FormatPrinter {
         print(operand, as: Self.alone(type))
       }
       text += "})"
+    case .stored(let path, _): print(path)
     }
   }
 
@@ -308,6 +318,7 @@ extension FormatPrinter {
     case .computed(.list(let function, let operands, let kind)):
       function == .average && kind == .integer
         ? .real : operands.lazy.compactMap { type($0) }.first { $0.kind == kind } ?? FormatType(kind)
+    case .computed(.stored(_, let operand)): type(operand)
     case .computed(.arithmetic(.concatenate, _, _)): .text
     case .computed(.arithmetic(_, let left, let right)): type(left, right)
     }

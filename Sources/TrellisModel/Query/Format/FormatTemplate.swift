@@ -76,6 +76,8 @@ struct FormatTemplate: Sendable {
       var values: [Operand] = []
       for inner in operands { values.append(try filled(inner, arguments, model)) }
       return .computed(.list(function, values, kind))
+    // The expression of an attribute has no arguments.
+    case .stored: return operand
     }
   }
 
@@ -428,7 +430,7 @@ extension CheckedFormat {
 
 /// A value of the format language, resolved for the objects of an entity.
 package struct CheckedValue: Sendable {
-  package let operand: Operand
+  package fileprivate(set) var operand: Operand
   package let type: FormatType
 
   /// Parses and checks the text of a value, such as `firstName + ' ' + lastName`.
@@ -454,6 +456,13 @@ package struct CheckedValue: Sendable {
     } catch {
       throw PredicateFormatError(.tooDeep, error.description, in: text, at: 0)
     }
+  }
+
+  /// The value as that of a stored derived attribute of the object.
+  func stored(in attribute: Attribute) -> CheckedValue {
+    var value = self
+    value.operand = .computed(.stored(PropertyPath(variable: 0).appending(attribute.index), operand))
+    return value
   }
 }
 

@@ -216,6 +216,9 @@ public indirect enum Computation: Hashable, Sendable {
   case conditional(QueryPredicate, Operand, Operand)
   /// An aggregate of a list of values. Nil values are ignored.
   case list(AggregateFunction, [Operand], ValueKind)
+  /// The stored derived attribute at the end of the path, and its expression over the same objects. A store may read the
+  /// one or compute the other: the values are equal.
+  case stored(PropertyPath, Operand)
 }
 
 /// A member of an ordered to-many, by its position.
@@ -386,7 +389,7 @@ extension Computation {
       try body(.operand(left))
       try body(.operand(right))
     case .function(_, let inner), .date(_, let inner), .aggregate(_, _, variable: _, let inner, _),
-      .member(_, _, variable: _, let inner):
+      .member(_, _, variable: _, let inner), .stored(_, let inner):
       try body(.operand(inner))
     case .countWhere(_, variable: _, let condition): try body(.predicate(condition))
     case .conditional(let condition, let first, let second):

@@ -7,7 +7,14 @@ extension Operand {
   ///     numbers from there on.
   /// - Complexity: linear in the number of nodes.
   package func rooted(at path: PropertyPath, firstVariable variable: Int) -> Operand {
-    OperandRoot(path: path, offset: variable - 1).operand(self)
+    OperandRoot(path: path, offset: variable - 1, computesStored: false).operand(self)
+  }
+
+  /// The operand with the expressions of stored derived attributes in their places.
+  ///
+  /// - Complexity: linear in the number of nodes.
+  package var computedThroughout: Operand {
+    OperandRoot(path: PropertyPath(variable: 0), offset: 0, computesStored: true).operand(self)
   }
 }
 
@@ -16,6 +23,8 @@ private struct OperandRoot {
   let path: PropertyPath
   /// What is added to the number of each bound variable.
   let offset: Int
+  /// Whether the expressions of stored derived attributes take their places.
+  let computesStored: Bool
 
   func operand(_ operand: Operand) -> Operand {
     switch operand {
@@ -23,6 +32,7 @@ private struct OperandRoot {
     case .path(let path): .path(rooted(path))
     case .count(let path): .count(rooted(path))
     case .entity(let path): .entity(rooted(path))
+    case .computed(.stored(_, let inner)) where computesStored: self.operand(inner)
     case .computed(let computation): .computed(self.computation(computation))
     }
   }
@@ -46,6 +56,7 @@ private struct OperandRoot {
     case .conditional(let condition, let first, let second):
       .conditional(predicate(condition), operand(first), operand(second))
     case .list(let function, let values, let kind): .list(function, values.map(operand), kind)
+    case .stored(let path, let inner): .stored(rooted(path), operand(inner))
     }
   }
 

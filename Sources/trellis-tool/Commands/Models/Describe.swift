@@ -192,7 +192,7 @@ extension Attribute {
     if let length = rules.maximumLength { texts.append("maxLength \(length)") }
     if let pattern = rules.pattern { texts.append("pattern \(pattern)") }
     if let derivation = description.derivation {
-      texts.append("derived: \(derivation)")
+      texts.append("\(description.storesDerivation ? "derived, stored" : "derived"): \(derivation)")
     } else if description.isTransient {
       texts.append("transient")
     }

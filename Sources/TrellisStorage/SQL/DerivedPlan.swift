@@ -1,0 +1,288 @@
+package import TrellisModel
+
+/// The columns of a file that keep the values of stored derived attributes, and one table of marks.
+///
+/// A mark says that the values of a row may have changed. Triggers insert marks, even if another program writes. A
+/// commit computes the values of the marked rows and deletes the marks. No row that a context reads or writes has these
+/// columns, so they change without a new version of the row, and without a conflict.
+package struct DerivedPlan: Sendable {
+  /// The stored derived attributes that an entity declares.
+  package struct Group: Sendable {
+    /// The entity's number, its name as a literal, and the quoted name of its table.
+    package let entity: Int
+    let name: String
+    let table: String
+    package let columns: [Column]
+  }
+
+  package struct Column: Sendable {
+    /// The quoted name.
+    let name: String
+    /// The name of the attribute.
+    package let attribute: String
+    /// The expression, without other stored attributes.
+    package let value: Operand
+  }
+
+  package let groups: [Group]
+  private let triggers: [Trigger]
+  private let indexes: [PlannedIndex]
+
+  /// A plan without columns.
+  package init() {
+    groups = []
+    triggers = []
+    indexes = []
+  }
+
+  /// - Complexity: linear in the size of the model.
+  package init(_ model: Model) {
+    // Most models have no such attribute, and their entities are not resolved for it.
+    groups = model.hasStoredDerivations ? (try? Self.groups(of: model)) ?? [] : []
+    if groups.isEmpty {
+      triggers = []
+      indexes = []
+      return
+    }
+    triggers = Trigger.all(for: groups, in: model)
+    indexes = model.entities.flatMap { entity in
+      entity.indexes.filter { $0.isDerived(in: entity) }.map { PlannedIndex(derived: $0, entity, model) }
+    }
+  }
+
+  private static func groups(of model: Model) throws -> [Group] {
+    try model.entities.compactMap { entity in
+      let columns = try entity.storedDerivations.map { attribute in
+        Column(
+          name: SQLName.quoted(model.derivedColumn(of: attribute)), attribute: attribute.name,
+          value: try model.derivation(of: attribute)?.operand.computedThroughout ?? .value(.null))
+      }
+      if columns.isEmpty { return nil }
+      return Group(
+        entity: entity.index, name: SQLName.literal(entity.name),
+        table: SQLName.quoted(model.name(ofEntity: entity.root)), columns: columns)
+    }
+  }
+
+  package var isEmpty: Bool { groups.isEmpty }
+
+  static let marks = "\"_derivedMarks\""
+  fileprivate static let prefix = "_derived."
+}
+
+extension Entity {
+  /// The stored derived attributes that the entity itself declares.
+  var storedDerivations: [Attribute] {
+    properties.compactMap(\.attribute).filter { $0.entity == index && $0.description.storesDerivation }
+  }
+}
+
+extension Model {
+  /// The name of the column with the values of a stored derived attribute.
+  func derivedColumn(of attribute: Attribute) -> String {
+    "\(DerivedPlan.prefix)\(name(ofEntity: attribute.entity)).\(attribute.name)"
+  }
+}
+
+extension Index {
+  /// Whether the index has the values of a stored derived attribute, so that it belongs to the plan of these.
+  func isDerived(in entity: Entity) -> Bool {
+    elements.contains { entity.properties[$0.property].attribute?.description.storesDerivation == true }
+  }
+}
+
+extension PlannedIndex {
+  fileprivate init(derived index: Index, _ entity: Entity, _ model: Model) {
+    let parts = index.elements.map { entity.properties[$0.property].name + ($0.isDescending ? "-" : "") }
+    let columns = index.elements.compactMap { element -> IndexedColumn? in
+      let property = entity.properties[element.property]
+      let name: String? =
+        if let attribute = property.attribute, attribute.description.storesDerivation {
+          model.derivedColumn(of: attribute)
+        } else {
+          property.column.map { entity.columns[$0].name }
+        }
+      return name.map { IndexedColumn(name: $0, isDescending: element.isDescending) }
+    }
+    self.init(
+      name: "\(DerivedPlan.prefix)index.\(entity.name).\(parts.joined(separator: "."))", entity: entity,
+      properties: index.elements.map(\.property), columns: columns, isUnique: false, model: model)
+  }
+}
+
+// MARK: - Statements
+
+extension DerivedPlan {
+  /// The table, triggers and indexes that a file must have, in the order of their creation. The columns belong to their
+  /// tables.
+  package var parts: [CheckStatements.Part] {
+    guard !isEmpty else { return [] }
+    let marks =
+      "CREATE TABLE \(Self.marks) (\n  \"entity\" TEXT NOT NULL,\n  \"key\" INTEGER NOT NULL,\n"
+      + "  PRIMARY KEY (\"entity\", \"key\")\n) STRICT, WITHOUT ROWID"
+    return [CheckStatements.Part(derived: "_derivedMarks", marks)]
+      + triggers.map { CheckStatements.Part(derived: $0.name, $0.statement()) }
+      + indexes.map { CheckStatements.Part(derived: $0.name, $0.statement) }
+  }
+
+  /// The temporary triggers of a connection. Triggers in the file are not trusted, and do not run on it.
+  package var triggersOfConnection: [String] { triggers.map { $0.statement(isTemporary: true) } }
+
+  /// Whether a connection has triggers on a table.
+  ///
+  /// - Parameter table: the quoted name.
+  func hasTriggers(on table: String) -> Bool { triggers.contains { $0.table == table } }
+
+  /// Finds the table, triggers and indexes that a file has: the type, the name and the SQL of each.
+  package static let present =
+    "SELECT type, name, sql FROM sqlite_schema WHERE name = '_derivedMarks' OR "
+    + "type IN ('trigger', 'index') AND name GLOB '_derived.*'"
+
+  /// Marks all rows, so that their values are computed.
+  package var markAll: [String] {
+    groups.map { "INSERT OR IGNORE INTO \(Self.marks) SELECT \($0.name), \(SQLName.id) FROM \($0.table)" }
+  }
+
+  /// Finds out whether any row is marked.
+  package static let findMarks = "SELECT 1 FROM \(marks) LIMIT 1"
+  package static let deleteMarks = "DELETE FROM \(marks)"
+}
+
+extension DerivedPlan.Group {
+  /// The statement that computes the values of the marked rows.
+  package func computation(in layout: TableLayout) throws(StoreError) -> (text: String, parameters: [Parameter]) {
+    var translator = PredicateTranslator(layout, entity: entity)
+    let names = columns.map(\.name).joined(separator: ", ")
+    let values = try selection(columns, &translator)
+    let rows = layout.tables[entity].subtreeTerm.map { " AND " + $0("o") } ?? ""
+    let text =
+      "UPDATE \(table) AS o SET (\(names)) = (\(values)) WHERE o.\(SQLName.id) IN "
+      + "(SELECT \"key\" FROM \(DerivedPlan.marks) WHERE \"entity\" = \(name))\(rows)"
+    return (text, translator.parameters)
+  }
+
+  /// The query for the keys of the rows that are not marked and have another value than the expression.
+  package func differences(
+    of column: DerivedPlan.Column, in layout: TableLayout
+  ) throws(StoreError) -> (text: String, parameters: [Parameter]) {
+    var translator = PredicateTranslator(layout, entity: entity)
+    let value = try selection([column], &translator)
+    let rows = layout.tables[entity].subtreeTerm.map { " AND " + $0("o") } ?? ""
+    let text =
+      "SELECT o.\(SQLName.id) FROM \(table) AS o WHERE o.\(column.name) IS NOT (\(value)) AND NOT EXISTS "
+      + "(SELECT 1 FROM \(DerivedPlan.marks) AS m WHERE m.\"entity\" = \(name) AND m.\"key\" = o.\(SQLName.id))\(rows)"
+    return (text, translator.parameters)
+  }
+
+  private func selection(
+    _ columns: [DerivedPlan.Column], _ translator: inout PredicateTranslator
+  ) throws(StoreError) -> String {
+    var values: [String] = []
+    for column in columns { values.append(try translator.value(column.value).sql) }
+    return "SELECT \(values.separated(by: ", ")) FROM \(translator.rootSource) "
+      + "WHERE \(translator.rootAlias).\(SQLName.id) = o.\(SQLName.id)"
+  }
+
+  /// A request with the values of the expressions, in the order of the statement's parameters.
+  package func request(for columns: [DerivedPlan.Column]) -> BatchUpdate {
+    BatchUpdate(
+      request: StoreRequest(entity: entity), assignments: columns.map { .init(property: 0, value: $0.value) })
+  }
+}
+
+extension CheckStatements.Part {
+  fileprivate init(derived name: String, _ statement: String) {
+    self.init(name: name, statement: statement, isIndex: true, isDeclared: true)
+  }
+}
+
+// MARK: - Triggers
+
+/// A trigger that marks the objects whose stored values depend on a changed row.
+private struct Trigger {
+  let name: String
+  let event: String
+  /// The quoted name.
+  let table: String
+  let condition: String
+  let actions: [String]
+
+  func statement(isTemporary: Bool = false) -> String {
+    let (kind, place) = isTemporary ? ("TEMP TRIGGER", "main.") : ("TRIGGER", "")
+    let body = actions.map { "  \($0);\n" }.joined()
+    return "CREATE \(kind) \(SQLName.quoted(name)) AFTER \(event) ON \(place)\(table)\(condition) BEGIN\n\(body)END"
+  }
+
+  static func all(for groups: [DerivedPlan.Group], in model: Model) -> [Trigger] {
+    var tables: [String: Watched] = [:]
+    for group in groups {
+      let reads = DerivedReads(group.columns.map(\.value), of: group.entity, in: model)
+      for number in reads.places.indices {
+        let place = reads.places[number]
+        let entity = model.entities[place.entity]
+        tables[model.name(ofEntity: entity.root), default: Watched(keys: [SQLName.id])].add(
+          place.columns.map { SQLName.quoted(entity.columns[$0].name) },
+          DerivedMark(entity: group.name, keys: { reads.readers(of: number, row: $0) }))
+        guard let parent = place.parent, case .joinTable(let join, let isFirst)? = place.relationship?.home else {
+          continue
+        }
+        let table = model.joinTables[join]
+        let owner = SQLName.quoted(isFirst ? table.first.column : table.partnerColumn)
+        let keys = [table.first.column, table.partnerColumn].map(SQLName.quoted)
+        let orders = [table.first.orderColumn, table.second?.orderColumn].compactMap { $0.map(SQLName.quoted) }
+        tables[table.name, default: Watched(keys: keys)].add(
+          orders, DerivedMark(entity: group.name, keys: { reads.readers(of: parent, keys: "SELECT \($0).\(owner)") }))
+      }
+    }
+    return tables.sortedByKey.flatMap { $0.value.triggers(on: $0.key) }
+  }
+}
+
+/// The objects to mark after the change of a row.
+private struct DerivedMark {
+  /// The entity's name as a literal.
+  let entity: String
+  /// A query for the keys, from `old` or `new`.
+  let keys: (_ row: String) -> String
+
+  func action(_ row: String) -> String {
+    "INSERT OR IGNORE INTO \(DerivedPlan.marks) SELECT \(entity), * FROM (\(keys(row)))"
+  }
+}
+
+/// A table that expressions read.
+private struct Watched {
+  /// The quoted names of the key's columns, and of those that expressions read.
+  let keys: [String]
+  private var columns: [String] = []
+  private var marks: [DerivedMark] = []
+
+  init(keys: [String]) { self.keys = keys }
+
+  mutating func add(_ columns: [String], _ mark: DerivedMark) {
+    self.columns += columns
+    marks.append(mark)
+  }
+
+  func triggers(on table: String) -> [Trigger] {
+    let columns = keys + Set(columns).sorted()
+    let differs = columns.map { "old.\($0) IS NOT new.\($0)" }.joined(separator: " OR ")
+    return [
+      trigger(table, "insert", "INSERT", "", ["new"]),
+      trigger(table, "update", "UPDATE OF \(columns.joined(separator: ", "))", " WHEN \(differs)", ["old", "new"]),
+      trigger(table, "delete", "DELETE", "", ["old"]),
+    ]
+  }
+
+  private func trigger(
+    _ table: String, _ word: String, _ event: String, _ condition: String, _ rows: [String]
+  ) -> Trigger {
+    var actions: [String] = []
+    for action in rows.flatMap({ row in marks.map { $0.action(row) } }) where !actions.contains(action) {
+      actions.append(action)
+    }
+    return Trigger(
+      name: "\(DerivedPlan.prefix)\(table).\(word)", event: event, table: SQLName.quoted(table), condition: condition,
+      actions: actions)
+  }
+}
