@@ -16,8 +16,8 @@ CASES = ROOT / "Tests/TrellisModelFileTests/Cases"
 # What a schema can see: the shape of the file, not whether its names lead anywhere.
 SCHEMA_CODES = [
     "bad-count", "bad-name", "composite-grammar", "composite-options", "derived-words", "empty-composite", "empty-enum",
-    "missing-key", "name-clash", "reserved-case", "scalar-forms", "unknown-key", "unknown-word", "wrong-type", "unknown-type",
-    "history-grammar",
+    "missing-key", "name-clash", "reserved-case", "scalar-forms", "stored-derivations", "unknown-key", "unknown-word", "wrong-type",
+    "unknown-type", "history-grammar",
 ]
 
 

@@ -1,6 +1,9 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisDynamic
+import TrellisModel
+import TrellisStorage
 import TrellisTestSupport
 
 /// Changes of all kinds to a file whose objects have stored derived attributes.
@@ -80,7 +83,8 @@ private struct KeptRun {
     case 0, 1:
       let receipt =
         flag
-        ? Sale(in: context, title: name, day: Date(timeIntervalSince1970: Double(random.below(9)) * 1_000_000), isPaid: flag)
+        ? Sale(
+          in: context, title: name, day: Date(timeIntervalSince1970: Double(random.below(9)) * 1_000_000), isPaid: flag)
         : Present(in: context, title: name, day: Date(timeIntervalSince1970: 0), isPaid: flag, wrapping: name)
       receipt.shop = try one(context.fetch(Stall.all)) { $0.name }
       for number in 0..<random.below(3) {
@@ -154,7 +158,10 @@ private struct KeptRun {
   }
 
   private static func answers(_ context: ManagedObjectContext) throws -> [[String]] {
-    let receipts = try context.fetch(Sale.all.sorted { $0.total.descending; $0.title })
+    let receipts = try context.fetch(
+      Sale.all.sorted {
+        $0.total.descending; $0.title
+      })
     var answers = [
       receipts.map {
         "\($0.title) \(String(describing: $0.total)) \($0.lineCount) \($0.heading) \($0.shopName ?? "-") "
@@ -164,19 +171,29 @@ private struct KeptRun {
     ]
     let formats: [PredicateFormat] = [
       "total > 5", "heading BEGINSWITH 'X1' AND lineCount >= 1", "worth == nil OR shopName == 'x2'", "isLarge == YES",
-      "memo != 'none' AND level == 'low'", "ANY lines.share > 2", "products > 0", "shop.sum > 3 OR shop.receiptCount == 0",
+      "memo != 'none' AND level == 'low'", "ANY lines.share > 2", "products > 0",
+      "shop.sum > 3 OR shop.receiptCount == 0",
       "ANY tags.uses > 1", "firstText ENDSWITH '.0'", "half >= 0.5 AND month < CAST('1970-03-01T00:00:00Z', 'NSDate')",
       "ANY lines.rival > 1", "lines.@max.productName != nil", "ANY tags.cost > 10 OR ANY tags.friendNames == 'x3'",
     ]
     for format in formats {
-      answers.append(try context.fetch(Sale.where(format).sorted { $0.worth; $0.title.descending }).map(\.title))
+      answers.append(
+        try context.fetch(
+          Sale.where(format).sorted {
+            $0.worth; $0.title.descending
+          }
+        ).map(\.title))
     }
     answers.append(try context.fetch(Present.where("wrapped != nil OR sister > 0").sorted { $0.title }).map(\.title))
     answers.append(
       try context.grouped(Sale.all, by: { $0.isLarge }) { ($0.count, $0.worth.sum) }.map { "\($0)" })
     answers.append(
-      try context.values(of: Stall.all.sorted { $0.dear; $0.name }) { ($0.name, $0.sum, $0.receiptCount) }
-        .map { "\($0)" })
+      try context.values(
+        of: Stall.all.sorted {
+          $0.dear; $0.name
+        }
+      ) { ($0.name, $0.sum, $0.receiptCount) }
+      .map { "\($0)" })
     return answers
   }
 }
@@ -202,5 +219,156 @@ private struct KeptRun {
     #expect(named.steps.contains { $0.contains("_derived.index.Sale.heading.day") }, "\(named)")
     let largest = try context.fetch(Sale.all.sorted { $0.total.descending }.limit(3)).map(\.title)
     #expect(largest == ["r19", "r15", "r18"])
+  }
+
+  /// A file of its own, and containers that open it one after the other.
+  private struct File {
+    let folder: TestFolder
+    var url: URL { folder.file("kept.db") }
+
+    init() throws { folder = try TestFolder() }
+
+    func open(_ model: ObjectModel = .kept, readOnly: Bool = false) throws -> PersistentContainer {
+      try PersistentContainer(model: model, store: .sqlite(at: url, durability: .relaxed, readOnly: readOnly))
+    }
+  }
+
+  @Test("what another program writes counts from the next save, and from the next opening") func otherProgram() throws {
+    let file = try File()
+    let container = try file.open()
+    let context = container.newContext()
+    try fill(context)
+    func count(_ context: ManagedObjectContext) throws -> Int { try context.count(Sale.where { $0.heading == "NEW!" }) }
+    let other = try OtherProgram(file.url)
+    try other.run("UPDATE Sale SET title = 'new' WHERE title = 'r4'")
+    #expect(try !other.texts("SELECT key FROM _derivedMarks").isEmpty)
+    _ = Stall(in: context, name: "s")
+    try context.save()
+    #expect(try count(context) == 1)
+    #expect(try other.texts("SELECT key FROM _derivedMarks").isEmpty)
+    container.close()
+
+    try other.run("UPDATE Sale SET title = 'new' WHERE title = 'r5'; DELETE FROM Part WHERE price = 7")
+    // A container that may not write computes the values instead.
+    let reader = try file.open(readOnly: true)
+    #expect(try count(reader.newContext()) == 2)
+    reader.close()
+    let again = try file.open()
+    #expect(try count(again.newContext()) == 2)
+    #expect(try other.texts("SELECT \"_derived.Sale.lineCount\" FROM Sale WHERE title = 'r7'") == ["0"])
+    #expect(try again.check().isEmpty)
+  }
+
+  @Test("a wrong value is found, and the advice mends it") func wrong() throws {
+    let file = try File()
+    var container = try file.open()
+    try fill(container.newContext())
+    let other = try OtherProgram(file.url)
+    try other.run("UPDATE Sale SET \"_derived.Sale.heading\" = 'wrong' WHERE title = 'r3'")
+    let finding = try #require(try container.check().first)
+    #expect(finding.code == .indexDiffers && finding.properties == ["heading"] && finding.entity == "Sale")
+    #expect(finding.repair.contains("_derivedMarks"))
+    try other.run("DROP TABLE _derivedMarks")
+    container.close()
+    container = try file.open()
+    #expect(try container.check().isEmpty)
+    #expect(try container.newContext().count(Sale.where { $0.heading == "R3!" }) == 1)
+    try other.run("DROP TRIGGER \"_derived.Part.update\"")
+    #expect(try container.check().map(\.code) == [.indexDiffers])
+  }
+
+  @Test("a new value is no change of the object: no version, no conflict, no entry in the history") func noChange()
+    throws
+  {
+    let file = try File()
+    let container = try file.open()
+    let (one, two) = (container.newContext(), container.newContext())
+    try fill(one)
+    let mine = try #require(try one.fetch(Sale.where { $0.title == "r2" }).first)
+    let theirs = try #require(try two.fetch(Part.where { $0.text == "2.0" }).first)
+    mine.weight = 3
+    theirs.price = 500
+    try two.save()
+    try one.save()
+    #expect(mine.total == 502)
+    #expect(try one.fetch(Sale.all.sorted { $0.total.descending }.limit(1)) == [mine])
+    let other = try OtherProgram(file.url)
+    #expect(try other.texts("SELECT \"_version\" FROM Sale WHERE title = 'r2'") == ["2"])
+  }
+
+  @Test("a request as of a moment computes the former values") func past() throws {
+    var description = ObjectModel.kept.description
+    description.history = .values
+    let file = try File()
+    let container = try file.open(ObjectModel(dynamic: description))
+    let context = container.newContext()
+    let sale = try context.insert(
+      "Sale", ["title": .text("a"), "day": .integer(0), "isPaid": .integer(1)])
+    try context.save()
+    let then = try container.historyToken()
+    try sale.set("title", .text("b"))
+    try context.save()
+    let past = try container.newContext(asOf: then)
+    #expect(try past.objects("Sale", where: "heading == 'A!'").count == 1)
+    #expect(try context.objects("Sale", where: "heading == 'A!'").isEmpty)
+    #expect(try context.objects("Sale", where: "heading == 'B!'").count == 1)
+    #expect(try container.check().isEmpty)
+  }
+
+  // MARK: Migration
+
+  private func model(_ attributes: [AttributeDescription], indexes: [IndexDescription] = []) -> ObjectModel {
+    ObjectModel(
+      dynamic: ModelDescription(
+        name: "Moved",
+        entities: [
+          EntityDescription(
+            "Thing",
+            attributes: [AttributeDescription("name", .string), AttributeDescription("size", .int64)] + attributes,
+            indexes: indexes)
+        ]))
+  }
+
+  private func total(_ text: String, stored: Bool = true) -> AttributeDescription {
+    AttributeDescription("total", .int64, optional: true, derived: text, stored: stored)
+  }
+
+  @Test("a migration brings the column, another expression, and the column's end") func migration() throws {
+    let file = try File()
+    let models = [
+      model([]), model([total("size + 1")], indexes: [IndexDescription([.init("total")])]), model([total("size * 3")]),
+      model([total("size * 3", stored: false)]), model([total("length(name)")]),
+      model([
+        AttributeDescription("total", .int64, optional: true, backfill: .expression("size"))
+      ]),
+    ]
+    let expected: [Int?] = [nil, 6, 15, 15, 4, 5]
+    for (model, value) in zip(models, expected) {
+      let container = try file.open(model)
+      defer { container.close() }
+      let context = container.newContext()
+      if value == nil {
+        _ = try context.insert("Thing", ["name": .text("five"), "size": .integer(5)])
+        try context.save()
+      } else if let value {
+        #expect(try context.objects("Thing", where: "total == \(value)").count == 1)
+      }
+      #expect(try container.check().isEmpty)
+      let columns = try OtherProgram(file.url).texts("SELECT name FROM pragma_table_info('Thing')")
+      let isKept = model.description.entities[0].attributes.last?.storesDerivation == true
+      #expect(columns.contains("_derived.Thing.total") == isKept)
+    }
+  }
+
+  @Test("a program whose model has another expression does not write wrong values") func olderProgram() throws {
+    let file = try File()
+    let old = try file.open(model([total("size + 1")]))
+    let context = old.newContext()
+    _ = try context.insert("Thing", ["name": .text("a"), "size": .integer(1)])
+    try context.save()
+    let new = try file.open(model([total("size + 2")]))
+    _ = try context.insert("Thing", ["name": .text("b"), "size": .integer(2)])
+    #expect(throws: StoreError.self) { try context.save() }
+    #expect(try new.newContext().objects("Thing", where: "total == 3").count == 1)
   }
 }

@@ -41,6 +41,8 @@ struct RowCopy {
     case settled([Int32], root: Int, name: String)
     /// The position among the members of a partner, by the place of the row.
     case order([Int64])
+    /// The presence of a composite that may be nil: it has a value if one of these columns of its fields has one.
+    case presence([Int])
     case null
   }
 
@@ -53,6 +55,10 @@ struct RowCopy {
     var selected = [key, columns["Z_OPT"]].map { $0.map(SourceDatabase.quoted) ?? "1" }
     var sources: [Source] = []
     for column in entity.columns { sources.append(try source(of: column, in: entity, &selected)) }
+    let groups = groups(of: entity, sources)
+    for group in groups { if let place = group.presence { sources[place] = .presence(group.columns) } }
+    /// For each column, those of the innermost composite that may be nil and has it as a field.
+    let around = sources.indices.map { place in groups.last { $0.fields.contains(place) }?.columns }
     let references = self.references(of: entity)
     let overrides = plan.overrides[entity.root] ?? [:]
     let name = plan.sourceName(entity.index)
@@ -68,7 +74,10 @@ struct RowCopy {
       last = primaryKey
       var values: [StoredValue] = []
       values.reserveCapacity(sources.count)
-      for source in sources { values.append(value(source, row, place, primaryKey, name)) }
+      for (source, group) in zip(sources, around) {
+        let isAbsent = group.map { $0.allSatisfy(row.isNull) } ?? false
+        values.append(isAbsent ? .null : value(source, row, place, primaryKey, name))
+      }
       for (column, value) in overrides[place] ?? [:] where values.indices.contains(column) { values[column] = value }
       for reference in references {
         if case .integer(let owner) = values[reference.column] {
@@ -84,6 +93,20 @@ struct RowCopy {
       counts[entity.index] += 1
       total += 1
       if total % 1_000 == 0 { try progress(total) }
+    }
+  }
+
+  /// The composites of an entity that may be nil, outer ones first: the columns of the presence and of the fields, and the
+  /// columns of the store with the fields' values. Core Data has no presence of its own.
+  private func groups(
+    of entity: Entity, _ sources: [Source]
+  ) -> [(presence: Int?, fields: Set<Int>, columns: [Int])] {
+    entity.optionalGroups.map { group in
+      let fields = group.fields.compactMap { entity.properties[$0].column }
+      let columns = fields.compactMap {
+        if case .attribute(let column, _, _, name: _) = sources[$0] { column } else { nil }
+      }
+      return (entity.properties[group.presence].column, Set(fields), columns)
     }
   }
 
@@ -168,6 +191,7 @@ struct RowCopy {
   ) -> StoredValue {
     switch source {
     case .null: return .null
+    case .presence(let columns): return columns.allSatisfy(row.isNull) ? .null : .integer(1)
     case .attribute(let column, let decoder, let rules, let name):
       let result = decoder.decode(row.value(column))
       for finding in result.findings {

@@ -181,7 +181,7 @@ enum ModelArchiveReader {
       let code = node["NSAttributeType"]?.integer ?? 0
       var attribute = CoreDataModel.Attribute(name: name, kind: Self.kinds[code] ?? .undefined)
       if code == 2100 || node["NSCompositeElements"] != nil {
-        attribute.kind = .composite(addComposite(node, place))
+        attribute.kind = .composite(addComposite(node, owner + name.prefix(1).uppercased() + name.dropFirst()))
       } else if Self.kinds[code] == nil {
         note(.leftOut, place, "has the type \(code), which is not known here")
       }

@@ -16,6 +16,9 @@ struct ModelTranslation {
   private var numbers: [String: Int] = [:]
   /// The to-manys that are not optional in Core Data.
   private var mayBeEmpty: [String] = []
+  private var composites: CompositeTranslation
+  /// The names of the derived attributes with a known expression, by the number of the entity and their place in it.
+  private var derivedNames: [(entity: Int, place: Int, name: PropertyNamer.Name)] = []
   private let hint: (_ entity: String, _ attribute: String) -> AttributeType?
 
   /// - Parameters:
@@ -29,6 +32,7 @@ struct ModelTranslation {
   ) throws(CoreDataError) {
     self.source = source
     self.hint = hint
+    composites = CompositeTranslation(source.composites)
     var modelName = NameTranslation.typeName(name)
     if ReservedNames.swiftWords.contains(modelName) { modelName += "Model" }
     description = ModelDescription(name: modelName, version: source.versionIdentifier)
@@ -38,6 +42,7 @@ struct ModelTranslation {
     try checkHierarchies()
     try translateProperties()
     linkInverses()
+    try addDerivedAttributes()
     let formerNames = FormerNames(former)
     addFormerNames(formerNames)
     try addKeysAndIndexes()
@@ -189,69 +194,81 @@ struct ModelTranslation {
     description.entities = entities.map { entity in
       EntityDescription(
         entity.name, parent: entity.parent.map { entities[$0].name }, isAbstract: entity.source.isAbstract,
-        attributes: entity.attributes.map(\.description), relationships: entity.relationships.map(\.description),
-        swiftName: entity.swiftName, userInfo: UserInfo.entries(entity.source.userInfo))
+        attributes: entity.attributes.filter { $0.path.count == 1 }.map(\.description),
+        relationships: entity.relationships.map(\.description),
+        swiftName: entity.swiftName, userInfo: UserInfo.entries(entity.source.userInfo), composites: entity.composites)
     }
+    description.composites = composites.descriptions
   }
 
   private mutating func translateAttributes(of number: Int, _ namer: inout PropertyNamer) {
     let entity = entities[number].source
     var seen: Set<String> = []
-    for attribute in entity.attributes {
+    for (place, attribute) in entity.attributes.enumerated() {
       let subject = "\(entity.name).\(attribute.name)"
       guard seen.insert(attribute.name).inserted, !namer.inherits(attribute.name) else {
         note(.leftOut, subject, "is declared twice in its hierarchy; the topmost one counts")
         continue
       }
-      if case .composite(let name) = attribute.kind, composite(named: name) != nil {
-        note(.changed, subject, "is a composite; each of its attributes is one of the entity")
+      if attribute.derivation.map({ !$0.isEmpty }) == true {
+        let named = namer.name([attribute.name])
+        noteName(named, of: [attribute.name], subject)
+        namer.take(named)
+        derivedNames.append((number, place, named))
+      } else if attribute.derivation == nil, case .composite(let name) = attribute.kind, composites.knows(name) {
+        add(attribute, ofComposite: name, to: number, &namer)
+      } else {
+        add(attribute, to: number, &namer)
       }
-      for leaf in leaves(of: attribute, depth: 0) { add(leaf, to: number, &namer) }
     }
   }
 
-  private func composite(named name: String) -> CoreDataModel.Composite? {
-    source.composites.first { $0.name == name }
-  }
-
-  /// The attribute itself, or the attributes that a composite consists of, with the names on the way to each.
-  private func leaves(of attribute: CoreDataModel.Attribute, depth: Int) -> [(path: [String], CoreDataModel.Attribute)]
-  {
-    guard case .composite(let name) = attribute.kind, let composite = composite(named: name), depth < 8,
-      attribute.derivation == nil
-    else { return [([attribute.name], attribute)] }
-    var leaves: [(path: [String], CoreDataModel.Attribute)] = []
-    for element in composite.attributes.prefix(1_000) {
-      guard leaves.count < 1_000 else { break }
-      for leaf in self.leaves(of: element, depth: depth + 1) {
-        var inner = leaf.1
-        // Without the composite there is no value of a part of it.
-        if attribute.isOptional {
-          inner.isOptional = true
-          inner.defaultValue = nil
-        }
-        if attribute.isTransient { inner.isTransient = true }
-        leaves.append(([attribute.name] + leaf.path, inner))
-      }
+  /// Adds an attribute whose type is a composite.
+  private mutating func add(
+    _ attribute: CoreDataModel.Attribute, ofComposite name: String, to number: Int, _ namer: inout PropertyNamer
+  ) {
+    let entity = entities[number].source.name
+    let subject = "\(entity).\(attribute.name)"
+    guard !attribute.isTransient else {
+      return note(.leftOut, subject, "is a composite and transient; declare it in Swift")
     }
-    return leaves
+    let type = composites.type(
+      named: name, besides: Set(entities.flatMap { [$0.name, $0.swiftName ?? $0.name] })
+    ) { [hint] path in hint(entity, ([attribute.name] + path).joined(separator: ".")) }
+    for note in type.notes { self.note(note.outcome, note.subject, note.message) }
+    guard !type.leaves.isEmpty else {
+      return note(.leftOut, subject, "is of the composite \(name), which has no attributes")
+    }
+    let named = namer.name([attribute.name])
+    noteName(named, of: [attribute.name], subject)
+    namer.take(named)
+    let plain = entities[number].attributes.count { $0.path.count == 1 }
+    entities[number].composites.append(
+      CompositeAttributeDescription(
+        named.name, type.name, optional: attribute.isOptional, position: plain,
+        swiftName: named.swiftName, userInfo: UserInfo.entries(attribute.userInfo)))
+    for leaf in type.leaves {
+      var description = leaf.description
+      description.name = ([named.name] + leaf.names).joined(separator: ".")
+      entities[number].attributes.append(
+        TranslatedAttribute(source: leaf.source, path: [attribute.name] + leaf.path, description: description))
+    }
   }
 
   private mutating func add(
-    _ leaf: (path: [String], attribute: CoreDataModel.Attribute), to number: Int, _ namer: inout PropertyNamer
+    _ attribute: CoreDataModel.Attribute, to number: Int, _ namer: inout PropertyNamer
   ) {
     let entity = entities[number].source.name
-    let subject = "\(entity).\(leaf.path.joined(separator: "."))"
-    let named = namer.name(leaf.path)
-    let translation = AttributeTranslation(
-      leaf.attribute, name: named.name, hint: hint(entity, leaf.path.joined(separator: ".")))
+    let subject = "\(entity).\(attribute.name)"
+    let named = namer.name([attribute.name])
+    let translation = AttributeTranslation(attribute, name: named.name, hint: hint(entity, attribute.name))
     for note in translation.notes { self.note(note.outcome, subject, note.message) }
-    guard var attribute = translation.description else { return }
-    attribute.swiftName = named.swiftName
-    noteName(named, of: leaf.path, subject)
+    guard var description = translation.description else { return }
+    description.swiftName = named.swiftName
+    noteName(named, of: [attribute.name], subject)
     namer.take(named)
     entities[number].attributes.append(
-      TranslatedAttribute(source: leaf.attribute, path: leaf.path, description: attribute))
+      TranslatedAttribute(source: attribute, path: [attribute.name], description: description))
   }
 
   private mutating func noteName(_ named: PropertyNamer.Name, of path: [String], _ subject: String) {
@@ -353,6 +370,58 @@ struct ModelTranslation {
     }
   }
 
+  // MARK: Derived attributes
+
+  /// Adds the derived attributes whose expressions are ones here. Those that follow from others come after these.
+  private mutating func addDerivedAttributes() throws(CoreDataError) {
+    var open = derivedNames
+    var isChanged = true
+    while isChanged, !open.isEmpty {
+      isChanged = false
+      let model = try resolved()
+      var left: [(entity: Int, place: Int, name: PropertyNamer.Name)] = []
+      for candidate in open {
+        guard let derived = derived(candidate, model) else {
+          left.append(candidate)
+          continue
+        }
+        description.entities[candidate.entity].attributes.append(derived)
+        isChanged = true
+      }
+      open = left
+    }
+    for (entity, place, name) in open {
+      let source = entities[entity].source.attributes[place]
+      note(
+        .leftOut, "\(entities[entity].source.name).\(source.name)",
+        "is derived, \(source.derivation ?? ""), \(DerivationTranslation.advice(source.derivation ?? ""))")
+      derivedNames.removeAll { $0.name.name == name.name && $0.entity == entity }
+    }
+  }
+
+  /// A derived attribute; nil if its expression is none over the model.
+  private mutating func derived(
+    _ candidate: (entity: Int, place: Int, name: PropertyNamer.Name), _ model: Model
+  ) -> AttributeDescription? {
+    let source = entities[candidate.entity].source.attributes[candidate.place]
+    let text = DerivationTranslation(entities, derivedNames).text(source.derivation ?? "", of: candidate.entity)
+    guard let value = try? CheckedValue(text, of: candidate.entity, in: model), let type = value.attributeType,
+      !value.dependsOnTime
+    else { return nil }
+    let isOptional = source.isOptional || !value.operand.isNeverNil(for: model.entities[candidate.entity])
+    var kind = source
+    kind.derivation = nil
+    let declared = AttributeTranslation(kind, name: source.name).description?.type
+    if let declared, declared != type {
+      note(
+        .changed, "\(entities[candidate.entity].source.name).\(source.name)",
+        "is derived, and its expression is of the type \(type.spelling) instead of \(declared.spelling)")
+    }
+    return AttributeDescription(
+      candidate.name.name, type, optional: isOptional, swiftName: candidate.name.swiftName,
+      userInfo: UserInfo.entries(source.userInfo), derived: text, stored: type != .data)
+  }
+
   // MARK: Former names
 
   private mutating func addFormerNames(_ former: FormerNames) {
@@ -374,10 +443,18 @@ struct ModelTranslation {
   private mutating func addFormerNames(ofPropertiesOf number: Int, _ former: FormerNames) {
     let entity = entities[number].source
     var claimed = ClaimedNames()
-    for (place, attribute) in entities[number].attributes.enumerated() where attribute.path.count == 1 {
+    let plain = entities[number].attributes.filter { $0.path.count == 1 }
+    for (place, attribute) in plain.enumerated() {
       let names = former.names(of: attribute.source.name, attribute.source.renamingIdentifier, in: entity)
       description.entities[number].attributes[place].renamedFrom = claimed.claim(
         names.map(NameTranslation.propertyName), for: attribute.description.name)
+    }
+    for (place, composite) in entities[number].composites.enumerated() {
+      let field = entities[number].attributes.first { $0.description.name.hasPrefix(composite.name + ".") }
+      guard let source = entity.attributes.first(where: { $0.name == field?.path.first }) else { continue }
+      let names = former.names(of: source.name, source.renamingIdentifier, in: entity)
+      description.entities[number].composites[place].renamedFrom = claimed.claim(
+        names.map(NameTranslation.propertyName), for: composite.name)
     }
     for (place, relationship) in entities[number].relationships.enumerated() {
       let names = former.names(of: relationship.source.name, relationship.source.renamingIdentifier, in: entity)
@@ -432,7 +509,7 @@ struct ModelTranslation {
           note(.leftOut, subject, "is spatial in \(name), which is left out of it")
           continue
         }
-        guard let column = columnName(name, of: number, model) else {
+        guard let column = columnName(name, of: number, model, mayBeDerived: true) else {
           note(.leftOut, subject, "names \(name), which is not in the row; it is left out")
           continue
         }
@@ -446,13 +523,18 @@ struct ModelTranslation {
   }
 
   /// The name of a stored property of an entity or of its ancestors that has a column of its own; nil for another one.
-  private func columnName(_ name: String, of number: Int, _ model: Model) -> (name: String, isAttribute: Bool)? {
+  ///
+  /// - Parameter mayBeDerived: whether a stored derived attribute counts as one.
+  private func columnName(
+    _ name: String, of number: Int, _ model: Model, mayBeDerived: Bool = false
+  ) -> (name: String, isAttribute: Bool)? {
     var next: Int? = number
     while let current = next {
       let entity = entities[current]
-      let attribute = entity.attributes.first { $0.path == [name] }?.description
+      let attribute = entity.attributes.first { $0.path.joined(separator: ".") == name }?.description
       if attribute?.isExternal == true { return nil }
       let relationship = entity.relationships.first { $0.source.name == name }?.description
+      if let derived = derivedName(name, of: current) { return mayBeDerived ? (derived, true) : nil }
       if let found = attribute?.name ?? relationship?.name {
         let property = model.entities[number].property(named: found)
         return property?.column == nil ? nil : (found, attribute != nil)
@@ -460,6 +542,15 @@ struct ModelTranslation {
       next = entity.parent
     }
     return nil
+  }
+
+  /// The name of a stored derived attribute that an entity declares; nil if there is none.
+  private func derivedName(_ name: String, of number: Int) -> String? {
+    let found = derivedNames.first { $0.entity == number && entities[number].source.attributes[$0.place].name == name }
+    return found.flatMap { found in
+      description.entities[number].attributes.contains { $0.name == found.name.name && $0.storesDerivation }
+        ? found.name.name : nil
+    }
   }
 
   private func resolved() throws(CoreDataError) -> Model {
@@ -571,15 +662,18 @@ struct TranslatedEntity {
   var swiftName: String?
   /// The number of the parent.
   var parent: Int?
+  /// The attributes with a column, the fields of composites included.
   var attributes: [TranslatedAttribute] = []
+  var composites: [CompositeAttributeDescription] = []
   var relationships: [TranslatedRelationship] = []
 }
 
-/// An attribute, or one of those that a composite consists of.
+/// An attribute, or a field of a composite.
 struct TranslatedAttribute {
   let source: CoreDataModel.Attribute
-  /// The name in Core Data; of a part of a composite, the names on the way to it.
+  /// The name in Core Data; of a field, the names on the way to it.
   let path: [String]
+  /// The attribute, with the name that it has in the resolved model: that of a field is a path.
   let description: AttributeDescription
 }
 

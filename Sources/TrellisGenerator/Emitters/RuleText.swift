@@ -19,8 +19,10 @@ enum RuleText {
   private static func rules(of field: Field, _ plan: EntityPlan) -> [String] {
     switch field.kind {
     case .attribute(let attribute, _): rules(of: attribute, plan)
-    case .derived(let attribute, _): 
-      ["\(attribute.description.storesDerivation ? "derived and stored" : "derived"): `\(attribute.description.derivation ?? "")`"]
+    case .derived(let attribute, _):
+      [
+        "\(attribute.description.storesDerivation ? "derived and stored" : "derived"): `\(attribute.description.derivation ?? "")`"
+      ]
     case .transient(let attribute): ["in memory only"] + rules(of: attribute, plan)
     case .reference(let relationship, _, _), .partner(let relationship), .toMany(let relationship):
       rules(of: relationship.description)

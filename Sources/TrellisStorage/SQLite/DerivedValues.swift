@@ -138,7 +138,8 @@ extension FileCheck {
           try note(
             StoreFinding(
               .indexDiffers, "The store keeps another value of the derived attribute than its expression has.",
-              repair: "Drop the table _derivedMarks with another tool; opening the store then computes all values anew.",
+              repair:
+                "Drop the table _derivedMarks with another tool; opening the store then computes all values anew.",
               entity: layout.model.entities[group.entity].name, key: key, properties: [column.attribute]))
         }
       }

@@ -76,8 +76,9 @@ extension SQLiteConnection {
     // These settings cannot change within a transaction. A sort in memory would keep whole indexes there.
     try database.execute("PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE", doing: "prepare the connection")
     do {
-      // The triggers of the connection are gone with its temporary tables.
-      try setup.mark(database)
+      // The triggers of the connection are gone with its temporary tables. Those of derived values would search tables
+      // without indexes.
+      try setup.mark(database, derived: false)
       try writing(by: nil) {
         try loadRows(lineage, body)
         if let history { try noteUnlistedChanges(history) }
@@ -123,6 +124,7 @@ extension SQLiteConnection {
       let code = trellis_sqlite3_exec(database.handle, statement, nil, nil, nil)
       if code != TRELLIS_SQLITE_OK { throw violation(code, entity) }
     }
+    for statement in layout.derived.markAll { try database.execute(statement, doing: "load rows") }
     try checkReferences()
     try Metadata.raiseNextKey(to: max(lineage.nextKey, loader.highestKey &+ 1), in: database)
     try ModelLineage.begin(with: lineage.former, before: ModelLineage.present(model), in: database)

@@ -57,7 +57,8 @@ final class StoreSetup: Sendable {
 
   init(
     path: String, options: OpenOptions, layout: TableLayout, marked: SearchPlan,
-    markedDerived: DerivedPlan = DerivedPlan(), fileModel: FileModel, isImmutable: Bool, refusalOfWrites: StoreError? = nil, isWithinTransaction: Bool = false,
+    markedDerived: DerivedPlan = DerivedPlan(), fileModel: FileModel, isImmutable: Bool,
+    refusalOfWrites: StoreError? = nil, isWithinTransaction: Bool = false,
     history: HistoryState = HistoryState()
   ) {
     self.history = history.setup
@@ -92,9 +93,11 @@ final class StoreSetup: Sendable {
   }
 
   /// Makes a connection mark what it changes, for the search index, for derived values and for a history that the program does not record.
-  func mark(_ database: Database) throws(StoreError) {
+  ///
+  /// - Parameter derived: whether that includes derived values.
+  func mark(_ database: Database, derived: Bool = true) throws(StoreError) {
     try database.mark(marked)
-    try database.mark(markedDerived)
+    if derived { try database.mark(markedDerived) }
     for trigger in historyTriggers { try database.execute(trigger, doing: "prepare the connection") }
   }
 
@@ -103,7 +106,8 @@ final class StoreSetup: Sendable {
   ///
   /// - Parameter table: the quoted name.
   func hasTriggers(on table: String) -> Bool {
-    !historyTriggers.isEmpty || markedDerived.hasTriggers(on: table) || marked.tables.values.contains { $0.name == table }
+    !historyTriggers.isEmpty || markedDerived.hasTriggers(on: table)
+      || marked.tables.values.contains { $0.name == table }
   }
 
   /// Opens a connection that reads the store as of a transaction.

@@ -102,8 +102,7 @@ class Model:
             return [leaf for element in archive.at(item["NSCompositeElements"])["NS.objects"]
                     for leaf in self.items(archive, archive.at(element), path + [name])]
         words = path + [name]
-        entry = {"name": words[0] + "".join(word[0].upper() + word[1:] for word in words[1:]),
-                 "column": "_".join(words).upper(), "former": archive.text(item["NSRenamingIdentifier"]).upper()}
+        entry = {"name": ".".join(words), "column": "_".join(words).upper(), "former": archive.text(item["NSRenamingIdentifier"]).upper()}
         if archive.class_name(item) == "NSRelationshipDescription":
             inverse = archive.at(item["_NSInverseRelationshipName"])
             entry.update(to=archive.at(item["_NSDestinationEntityName"]), many=item["NSMaxCount"] != 1,

@@ -85,7 +85,7 @@ import TrellisModelFile
         "changed Item.m: is transformable of the class [Int64]; its archived values are of the type [int64]",
         "changed Item.n: is transformable of the class UIColor; it is data, with what the transformer has made of the value",
         "left-out Item.p: has no type and is transient; declare it in Swift",
-        "left-out Item.q: is derived, now(); compute it in a predicate or in Swift",
+        "left-out Item.q: is derived, now(), the time of the save; set it in the hook willSave",
         "ignored Shop: has codeGenerationType at 1 places, which only Xcode reads",
         "ignored Shop: has syncable at 1 places, which only Xcode reads",
         "ignored Shop: has usesScalarValueType at 3 places, which only Xcode reads",
@@ -310,5 +310,61 @@ import TrellisModelFile
   /// The last check before Swift code is written.
   private static func expectCompilable(_ description: ModelDescription) throws {
     _ = try GeneratedFile(description, modelFileName: "Shop.model.json")
+  }
+
+  @Test("composites and derived attributes become those of the model") func values() throws {
+    let result = try Self.imported(
+      """
+      <model>
+        <entity name="Trip" representedClassName="Trip">
+          <attribute name="Title" attributeType="String"/>
+          <attribute name="start" attributeType="Composite" composite="place"/>
+          <attribute name="end" optional="YES" attributeType="Composite" composite="place" elementID="finish"/>
+          <attribute name="shout" optional="YES" attributeType="String" derived="YES" derivationExpression="uppercase:(Title)"/>
+          <attribute name="dayCount" attributeType="Integer 32" derived="YES" derivationExpression="days.@count"/>
+          <attribute name="cost" optional="YES" attributeType="Decimal" derived="YES" derivationExpression="days.@sum.Price"/>
+          <attribute name="folded" optional="YES" attributeType="String" derived="YES" derivationExpression="canonical:(Title)"/>
+          <attribute name="changed" optional="YES" attributeType="Date" derived="YES" derivationExpression="now()"/>
+          <relationship name="days" toMany="YES" deletionRule="Cascade" destinationEntity="Day" inverseName="trip" inverseEntity="Day"/>
+          <fetchIndex name="byCost"><fetchIndexElement property="cost" type="Binary" order="descending"/></fetchIndex>
+        </entity>
+        <entity name="Day" representedClassName="Day">
+          <attribute name="Price" attributeType="Decimal"/>
+          <attribute name="tripTitle" optional="YES" attributeType="String" derived="YES" derivationExpression="trip.Title"/>
+          <relationship name="trip" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Trip" inverseName="days" inverseEntity="Trip"/>
+        </entity>
+        <composite name="place">
+          <attribute name="City" optional="YES" attributeType="String"/>
+          <attribute name="at" attributeType="Composite" composite="Position"/>
+        </composite>
+        <composite name="Position"><attribute name="x" attributeType="Double" defaultValueString="0"/></composite>
+      </model>
+      """)
+    let trip = try #require(result.description.entities.first { $0.name == "Trip" })
+    #expect(result.description.composites.map(\.name) == ["Position", "Place"])
+    #expect(
+      trip.composites == [
+        CompositeAttributeDescription("start", "Place", position: 1),
+        CompositeAttributeDescription("end", "Place", optional: true, position: 1, renamedFrom: ["finish"]),
+      ])
+    #expect(
+      trip.attributes == [
+        AttributeDescription("title", .string),
+        AttributeDescription("shout", .string, optional: true, derived: "uppercase:(#title)", stored: true),
+        AttributeDescription("dayCount", .int64, derived: "#days.@count", stored: true),
+        AttributeDescription("cost", .decimal, optional: true, derived: "#days.@sum.#price", stored: true),
+      ])
+    #expect(trip.indexes == [IndexDescription([.init("cost", descending: true)])])
+    let day = try #require(result.description.entities.first { $0.name == "Day" })
+    #expect(
+      day.attributes.last
+        == AttributeDescription("tripTitle", .string, optional: true, derived: "#trip.#title", stored: true))
+    let notes = Self.notes(result)
+    #expect(
+      notes.contains("changed Trip.dayCount: is derived, and its expression is of the type int64 instead of int32"))
+    #expect(
+      notes.contains { $0.hasPrefix("left-out Trip.folded: is derived, canonical:(Title), which has no counterpart") })
+    #expect(
+      notes.contains("left-out Trip.changed: is derived, now(), the time of the save; set it in the hook willSave"))
   }
 }

@@ -24,17 +24,19 @@ struct RandomModelXML {
     "UUID", "URI", "Transformable", "Undefined", "ObjectID", "Composite", "Other",
   ]
 
+  private static let composites = ["Address", "Point", "note", "String", "E0", "größe"]
+
   mutating func make() -> String {
     let entities = (0..<Int.random(in: 1...6, using: &random)).map { number in
       chance(6) ? pick(["Object", "Type", "note", "String", "Sqlite_x", "ID", "é"]) : "E\(number)"
     }
     var text = "<model userDefinedModelVersionIdentifier=\"\">"
     for name in entities { text += entity(name, entities) }
-    text +=
-      "<composite name=\"Address\"><attribute name=\"city\" optional=\"YES\" attributeType=\"String\"/>"
-      + "<attribute name=\"inner\" attributeType=\"Composite\" composite=\"\(pick(["Address", "Point"]))\"/></composite>"
-    text +=
-      "<composite name=\"Point\"><attribute name=\"x\" attributeType=\"Double\" defaultValueString=\"0\"/></composite>"
+    for name in Self.composites {
+      text += "<composite name=\"\(name)\">"
+      for _ in 0..<Int.random(in: 0...4, using: &random) { text += attribute() }
+      text += "</composite>"
+    }
     text +=
       "<fetchRequest name=\"\(pick(Self.names))\" entity=\"\(pick(entities))\" predicateString=\"\(pick(["TRUEPREDICATE", "name == $name", "x ==", "value &gt; $Self"]))\"/>"
     return text + "</model>"
@@ -65,7 +67,8 @@ struct RandomModelXML {
   }
 
   private mutating func attribute() -> String {
-    var text = "<attribute name=\"\(pick(Self.names))\" attributeType=\"\(pick(Self.types))\" composite=\"Address\""
+    var text =
+      "<attribute name=\"\(pick(Self.names))\" attributeType=\"\(pick(Self.types))\" composite=\"\(pick(Self.composites))\""
     if chance(2) { text += " optional=\"YES\"" }
     if chance(6) { text += " transient=\"YES\"" }
     if chance(2) {
@@ -79,7 +82,15 @@ struct RandomModelXML {
     if chance(5) { text += " elementID=\"\(pick(Self.names))\"" }
     if chance(4) { text += " allowsExternalBinaryDataStorage=\"YES\"" }
     if chance(6) { text += " customClassName=\"\(pick(["[String]", "UIColor", "Set&lt;UUID>", "[[Int]]", "URL"]))\"" }
-    if chance(9) { text += " derived=\"YES\" derivationExpression=\"now()\"" }
+    if chance(6) {
+      let names = (0..<2).map { _ in pick(Self.names) }
+      let expression = pick([
+        "now()", "canonical:(\(names[0]))", "uppercase:(\(names[0]))", "\(names[0]).@count",
+        "\(names[0]).@sum.\(names[1])",
+        "\(names[0]).\(names[1])", "\(names[0]).\(names[1]).@count", "\(names[1]) + 1", "", "lowercase:(\(names[0])) ",
+      ])
+      text += " derived=\"YES\" derivationExpression=\"\(expression)\""
+    }
     if chance(5) { text += " indexed=\"YES\"" }
     return text + "/>"
   }

@@ -73,6 +73,7 @@ struct ModelEdits {
         model = before
       }
     }
+    if maker.chance(40) { maker.model.derivations = maker.chance(30) ? 0 : 1 + maker.random.below(60) }
   }
 
   // MARK: Choices

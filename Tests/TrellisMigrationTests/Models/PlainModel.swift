@@ -9,6 +9,8 @@ struct PlainModel {
   var entities: [PlainEntity] = []
   var removed: [String] = []
   var history = HistoryContent.off
+  /// Decides which stored derived attributes the entities have: none if it is 0.
+  var derivations = 0
   var version: String?
 
   static let codableType = "Place"
@@ -164,13 +166,41 @@ struct PlainModel {
       entity.name, parent: entity.parent.map { self[$0].name }, isAbstract: entity.isAbstract,
       attributes: entity.properties.compactMap { describedAttribute($0, history(of: entity.id)) }.filter {
         !$0.name.contains(".")
-      },
+      } + derived(entity),
       relationships: entity.properties.compactMap(describedRelationship),
       uniqueKeys: entity.uniqueKeys.map { $0.map(name) },
       indexes: entity.indexes.map { index in
         IndexDescription(index.map { .init(name($0.property), descending: $0.isDescending) })
       }, renamedFrom: entity.formerNames, removed: entity.removed, history: entity.parent == nil ? entity.history : nil,
       composites: groups(of: entity).map(\.use))
+  }
+
+  /// Stored derived attributes over the entity's own properties.
+  private func derived(_ entity: PlainEntity) -> [AttributeDescription] {
+    guard derivations > 0 else { return [] }
+    var derived: [AttributeDescription] = []
+    for property in entity.properties where !property.isTransient && !property.name.contains(".") {
+      guard (derivations + property.id) % 3 > 0 else { continue }
+      let name = "derived\((derivations + property.id) % 5 == 0 ? derivations : 0)x\(property.id)"
+      func add(_ type: AttributeType, _ text: String, optional: Bool = true) {
+        derived.append(AttributeDescription(name, type, optional: optional, derived: text, stored: true))
+      }
+      switch property.attribute?.type {
+      case .int16, .int32, .int64: add(.int64, "#\(property.name) + \(derivations % 4)")
+      case .string: add(.string, "uppercase(#\(property.name)) + 'x'", optional: property.attribute?.isOptional ?? true)
+      case .some: break
+      case nil:
+        guard let link = property.link, !self[link.destination].isAbstract || link.isToMany else { continue }
+        if link.isToMany {
+          add(.int64, "#\(property.name).@count", optional: false)
+        } else if let target = properties(link.destination).first(where: {
+          $0.attribute?.type == .string && !$0.isTransient && !$0.name.contains(".")
+        }) {
+          add(.string, "#\(property.name).#\(target.name)")
+        }
+      }
+    }
+    return derived
   }
 
   private func describedAttribute(_ property: PlainProperty, _ history: HistoryContent) -> AttributeDescription? {

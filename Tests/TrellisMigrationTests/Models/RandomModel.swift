@@ -45,6 +45,7 @@ struct RandomModel {
       if chance(30) { addUniqueKey(to: entity) }
       if chance(40) { addIndex(to: entity) }
     }
+    if chance(50) { model.derivations = 1 + random.below(60) }
   }
 
   private mutating func addEnums() {
