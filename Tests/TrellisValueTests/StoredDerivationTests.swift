@@ -217,6 +217,8 @@ private struct KeptRun {
     #expect(counted.steps.contains { $0.contains("_derived.index.Sale.lineCount.title") }, "\(counted)")
     let named = try context.explain(Sale.where { $0.heading == "R3!" })
     #expect(named.steps.contains { $0.contains("_derived.index.Sale.heading.day") }, "\(named)")
+    let advised = try context.explain(Sale.where { $0.shopName == "a" }.sorted { $0.half })
+    #expect(advised.missingIndex?.properties == ["shopName", "half"])
     let largest = try context.fetch(Sale.all.sorted { $0.total.descending }.limit(3)).map(\.title)
     #expect(largest == ["r19", "r15", "r18"])
   }

@@ -624,8 +624,8 @@ extension Model {
   /// The facts that a store's content depends on, one per line, sorted. Models with equal signatures can open each
   /// other's stores.
   ///
-  /// The facts are names, types, optionality, the shapes and homes of relationships, parents, uniqueness, enum raw types,
-  /// and the expressions of stored derived attributes. Defaults, rules, docs and delete rules are no facts, except for `noAction`, because its references have no
+  /// The facts are names, types, optionality, the shapes and homes of relationships, parents, uniqueness, and enum raw
+  /// types. Defaults, rules, docs and delete rules are no facts, except for `noAction`, because its references have no
   /// foreign key.
   ///
   /// ```
@@ -653,9 +653,7 @@ extension Model {
   private func signatureLine(_ property: Property, of entity: Entity) -> [String] {
     switch property {
     case .attribute(let attribute):
-      guard attribute.entity == entity.index else { return [] }
-      if attribute.description.storesDerivation { return [derivationLine(attribute, of: entity)] }
-      guard !attribute.description.isTransient else { return [] }
+      guard attribute.entity == entity.index, !attribute.description.isTransient else { return [] }
       let external = attribute.description.isExternal ? ", external" : ""
       return [
         "attribute \(entity.name).\(attribute.name): \(attribute.type.spelling), "
@@ -667,7 +665,22 @@ extension Model {
     }
   }
 
-  /// The line of a stored derived attribute, with the whole expression, because it decides the values.
+  /// The facts that a store depends on which keeps the values of stored derived attributes: those of
+  /// ``storageSignature``, and the whole expression of each such attribute.
+  ///
+  /// - Complexity: that of ``storageSignature``, and linear in the expressions.
+  package var signatureWithDerivations: String {
+    guard hasStoredDerivations else { return storageSignature }
+    var lines: [String] = []
+    for entity in entities {
+      for case let attribute? in entity.properties.map(\.attribute)
+      where attribute.entity == entity.index && attribute.description.storesDerivation {
+        lines.append(derivationLine(attribute, of: entity))
+      }
+    }
+    return ([storageSignature] + lines).joined(separator: "\n")
+  }
+
   private func derivationLine(_ attribute: Attribute, of entity: Entity) -> String {
     let value = try? derivation(of: attribute)
     let text = value?.operand.computedThroughout.formatText(of: entity.index, in: self) ?? ""

@@ -119,7 +119,7 @@ struct PropertyLookup {
   }
 
   private func whyNotInRow(_ attribute: AttributeDescription) -> String? {
-    if attribute.derivation != nil { return "is derived and lies in no row" }
+    if attribute.derivation != nil { return "is derived" }
     if attribute.isTransient { return "is transient and lies in no store" }
     return attribute.isExternal ? "may lie in a file" : nil
   }

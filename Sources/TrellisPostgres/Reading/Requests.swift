@@ -177,7 +177,8 @@ extension PostgresConnection {
     let scans = steps.contains { $0.contains("Seq Scan on \(table) ") || $0.contains("Seq Scan on \"\(table)\" ") }
     return QueryPlan(
       statement: text, steps: steps, scansWholeTable: scans, entity: setup.model.entities[request.entity].name,
-      missingIndex: scans ? IndexAdvice(setup.model.entities[request.entity]).index(for: request) : nil)
+      missingIndex: scans
+        ? IndexAdvice(setup.model.entities[request.entity], hasDerivedColumns: false).index(for: request) : nil)
   }
 }
 

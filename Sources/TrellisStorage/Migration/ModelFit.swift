@@ -8,6 +8,8 @@ package protocol StoredModels {
   /// - Throws: ``StoreError`` if this version of Trellis cannot read the store.
   func checksum() throws(StoreError) -> String
   func nameAndSignature() throws(StoreError) -> (name: String, signature: String)
+  /// The facts of a model that the content of such a store depends on.
+  func signature(of model: Model) -> String
   /// The text of the store's model.
   func text() throws(StoreError) -> String
   /// Whether the store has or had a model.
@@ -19,6 +21,8 @@ package protocol StoredModels {
 }
 
 extension StoredModels {
+  package func signature(of model: Model) -> String { model.storageSignature }
+
   /// The store's model.
   func model(_ checksum: String) throws(StoreError) -> Model {
     try StoredModelReading.model(try text(), checksum: checksum, of: storeName)
@@ -43,14 +47,14 @@ package enum ModelFit {
       return
     }
     let (name, signature) = try stored.nameAndSignature()
-    let current = model.storageSignature
+    let current = stored.signature(of: model)
     let isSameLayout = TextBytes.areEqual(signature, current)
     guard TextBytes.areEqual(name, model.name) else { throw OtherModel(name, signature, model).error(stored.storeName) }
     // A model that the store had earlier must not replace its newer model.
     let isFormerModel = try stored.hasHad(model.checksum)
     if isFormerModel && !isSameLayout { throw try Self.newerModel(stored) }
     let migration = Migration(from: try stored.model(checksum), to: model)
-    if migration.isIdentity {
+    if migration.isIdentity, TextBytes.areEqual(stored.signature(of: migration.stored), current) {
       self = .fits(checksum: checksum)
       return
     }

@@ -95,6 +95,16 @@ package struct Parameter: Hashable, Sendable {
   package let form: Form
 }
 
+extension Operand {
+  /// The path of an attribute that may have a column.
+  fileprivate var columnPath: PropertyPath? {
+    switch self {
+    case .path(let path), .computed(.stored(let path, _)): path
+    default: nil
+    }
+  }
+}
+
 extension StoredValue {
   /// Whether SQLite would store the value as null.
   var isNil: Bool {
@@ -211,8 +221,13 @@ extension TableLayout {
 /// Finds the index that a request could use: first the properties with equality, then the sort keys, or else one range.
 package struct IndexAdvice {
   private let entity: Entity
+  /// Whether stored derived attributes have columns.
+  private let hasDerivedColumns: Bool
 
-  package init(_ entity: Entity) { self.entity = entity }
+  package init(_ entity: Entity, hasDerivedColumns: Bool) {
+    self.entity = entity
+    self.hasDerivedColumns = hasDerivedColumns
+  }
 
   /// The index that would help a request. Nil if the model has it, or if no index would help, because the request has
   /// no equality, range, prefix or sort key on the object's own row.
@@ -244,7 +259,7 @@ package struct IndexAdvice {
     case .comparison(let comparison)
     where comparison.relation == .equal && comparison.options.isEmpty && comparison.kind != .decimal:
       path(comparison)
-    case .isIn(.path(let path), _, let kind) where kind != .decimal: path
+    case .isIn(let tested, _, let kind) where kind != .decimal: tested.columnPath
     default: nil
     }
   }
@@ -261,16 +276,18 @@ package struct IndexAdvice {
 
   private static func path(_ comparison: Comparison) -> PropertyPath? {
     switch (comparison.left, comparison.right) {
-    case (.path(let path), .value), (.value, .path(let path)): path
+    case (let operand, .value), (.value, let operand): operand.columnPath
     default: nil
     }
   }
 
   private func name(of path: PropertyPath?) -> String? {
-    guard let path, path.variable == 0, let step = path.onlyStep, entity.properties.indices.contains(step),
-      entity.properties[step].column != nil
-    else { return nil }
-    return entity.properties[step].name
+    guard let path, path.variable == 0, let step = path.onlyStep, entity.properties.indices.contains(step) else {
+      return nil
+    }
+    let property = entity.properties[step]
+    let isDerived = hasDerivedColumns && property.attribute?.description.storesDerivation == true
+    return property.column != nil || isDerived ? property.name : nil
   }
 
   /// The sort keys as the properties of an index. Empty if no index can have this order.
@@ -278,7 +295,7 @@ package struct IndexAdvice {
     var names: [String] = []
     for key in sort {
       guard key.options.isEmpty, key.query == nil, key.language == nil, key.kind != .decimal,
-        let name = name(of: key.path)
+        let name = name(of: key.value.columnPath)
       else {
         return []
       }

@@ -63,7 +63,7 @@ enum Metadata {
 
   static func writeModel(_ model: Model, to database: Database) throws(StoreError) {
     try set(keys.name, .text(model.name), in: database)
-    try set(keys.signature, .text(model.storageSignature), in: database)
+    try set(keys.signature, .text(model.signatureWithDerivations), in: database)
     try set(keys.whole, .text(model.description.canonicalJSON()), in: database)
     try set(keys.checksum, .text(model.checksum), in: database)
   }
@@ -175,7 +175,7 @@ enum Metadata {
     _ model: Model, _ history: Set<String>, in database: Database
   ) throws(StoreError) -> Bool {
     let (name, signature) = try nameAndSignature(in: database)
-    guard TextBytes.areEqual(name, model.name), TextBytes.areEqual(signature, model.storageSignature) else {
+    guard TextBytes.areEqual(name, model.name), TextBytes.areEqual(signature, model.signatureWithDerivations) else {
       return false
     }
     guard case .text(let checksum)? = try value(keys.checksum, in: database) else { throw saysNothing(database.path) }
@@ -328,6 +328,8 @@ struct FileModels: StoredModels {
   func nameAndSignature() throws(StoreError) -> (name: String, signature: String) {
     try Metadata.nameAndSignature(in: database)
   }
+
+  func signature(of model: Model) -> String { model.signatureWithDerivations }
 
   func text() throws(StoreError) -> String { try Metadata.modelText(in: database) }
 

@@ -19,7 +19,9 @@ struct StepRun {
     for step in steps {
       try options.observer?.check(path)
       let former = try step.model()
-      let isCopied = !Migration(from: stored, to: former).isIdentity
+      let isCopied =
+        !Migration(from: stored, to: former).isIdentity
+        || !TextBytes.areEqual(stored.signatureWithDerivations, former.signatureWithDerivations)
       if isCopied && copy == nil { copy = try FormerCopy(of: path, options, stored) }
       do {
         let store = try SQLiteStore(
