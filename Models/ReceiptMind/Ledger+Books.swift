@@ -16,8 +16,14 @@ extension Ledger {
   /// The categories for receipts of a kind, in the order in which a form shows them.
   public func categories(for kind: Kind) -> [Category] { categories.filter { $0.kind == kind } }
 
-  /// What came in less what went out.
+  /// The categories of all kinds, as readers of a language expect them.
   ///
-  /// - Complexity: linear in the number of receipts, which are loaded.
-  public var balance: Decimal { receipts.reduce(0) { $0 + $1.signedAmount } }
+  /// - Throws: ``StoreError`` when the store fails.
+  public func categories(inOrderOf locale: Locale) throws -> [Category] {
+    try managedObjectContext?.fetch(
+      Category.where { $0.ledger.is(self) }.sorted {
+        $0.name.localized(in: locale)
+        $0.kind
+      }) ?? []
+  }
 }

@@ -1,15 +1,6 @@
-public import Foundation
 import Trellis
 
 extension Receipt {
-  /// The amount as it changes the balance: above zero for income, below for an expense.
-  public var signedAmount: Decimal {
-    switch kind {
-    case .income: amount
-    case .expense: -amount
-    }
-  }
-
   /// Changes the kind, and lets go of a category that does not belong to it.
   public func choose(_ kind: Kind) {
     self.kind = kind

@@ -11,7 +11,7 @@ public struct ReceiptForm {
 
   /// A form for a new receipt.
   public init(newIn ledger: Ledger, in context: ManagedObjectContext) {
-    receipt = Receipt(in: context, amount: 0, ledger: ledger)
+    receipt = Receipt(in: context, price: Money(amount: 0), ledger: ledger)
   }
 
   /// A form for a receipt that is there.

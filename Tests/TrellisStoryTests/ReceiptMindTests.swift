@@ -16,7 +16,8 @@ import TrellisTestSupport
       shelf = try TestContainer(.receiptMind, kind)
       context = shelf.container.newContext()
       ledger = Ledger.open("우리집", in: context)
-      coffee = Receipt(in: context, amount: 4.5, memo: "라떼", ledger: ledger, category: ledger.categories[5])
+      coffee = Receipt(
+        in: context, price: Money(amount: 4.5), memo: "라떼", ledger: ledger, category: ledger.categories[5])
       try context.save()
     }
 
@@ -43,23 +44,23 @@ import TrellisTestSupport
     let world = try World(kind)
     let form = ReceiptForm(newIn: world.ledger, in: world.context)
     #expect(form.isNew && form.choices.map(\.name) == Kind.expense.options.map(\.name))
-    #expect(try form.problems() == ["amount": "must be at least 0.01", "category": "must be set"])
+    #expect(try form.problems() == ["price.amount": "must be at least 0.01", "category": "must be set"])
     form.receipt.choose(.income)
-    form.receipt.amount = 3_000_000
+    form.receipt.price.amount = 3_000_000
     form.receipt.category = form.choices.first
     #expect(try form.problems().isEmpty)
     try form.save()
     #expect(!form.isNew && world.ledger.receipts.count == 2 && world.ledger.balance == Decimal(string: "2999995.5"))
 
     let again = ReceiptForm(editing: world.coffee)
-    again.receipt.amount = 5
+    again.receipt.price.amount = 5
     again.receipt.memo = nil
     again.receipt.picture = Data(repeating: 7, count: 200_000)
-    #expect(!again.isNew && world.coffee.amount == 5)
+    #expect(!again.isNew && world.coffee.price.amount == 5)
     try again.save()
     let fresh = world.shelf.container.newContext()
     let read = try #require(try fresh.object(with: world.coffee.objectID))
-    #expect(read.amount == 5 && read.memo == nil && read.picture == Data(repeating: 7, count: 200_000))
+    #expect(read.price.amount == 5 && read.memo == nil && read.picture == Data(repeating: 7, count: 200_000))
     #expect(read.ledger?.balance == 2_999_995)
   }
 
@@ -75,11 +76,11 @@ import TrellisTestSupport
 
     let edit = ReceiptForm(editing: world.coffee)
     edit.receipt.choose(.income)
-    edit.receipt.amount = 9
+    edit.receipt.price.amount = 9
     edit.receipt.memo = "?"
     #expect(edit.receipt.category == nil)
     try edit.discard()
-    #expect(world.coffee.kind == .expense && world.coffee.amount == 4.5 && world.coffee.memo == "라떼")
+    #expect(world.coffee.kind == .expense && world.coffee.price.amount == 4.5 && world.coffee.memo == "라떼")
     #expect(world.coffee.category == (try world.category(.expense, "커피")) && !world.coffee.hasChanges)
     #expect(world.context.updatedObjects == [world.ledger] && world.ledger.name == "새집")
   }
@@ -89,7 +90,7 @@ import TrellisTestSupport
     let world = try World(.memory)
     let (context, coffee) = (world.context, world.coffee)
     let salary = try world.category(.income, "월급")
-    let wrong = Receipt(in: context, kind: .expense, amount: 1, ledger: world.ledger, category: salary)
+    let wrong = Receipt(in: context, kind: .expense, price: Money(amount: 1), ledger: world.ledger, category: salary)
     #expect(try ReceiptForm(editing: wrong).problems() == ["category": "must belong to the kind of the receipt"])
     #expect(throws: ValidationError.self) { try context.save() }
     wrong.kind = .income
@@ -139,15 +140,17 @@ import TrellisTestSupport
     let world = try World(kind)
     let food = try world.category(.expense, "식비")
     for text in ["0.1", "0.2", "9", "10", "99999999999999999999999999999999999.99"] {
-      _ = Receipt(in: world.context, amount: try #require(Decimal(string: text)), ledger: world.ledger, category: food)
+      _ = Receipt(
+        in: world.context, price: Money(amount: try #require(Decimal(string: text))), ledger: world.ledger,
+        category: food)
     }
     try world.context.save()
     let context = world.shelf.container.newContext()
-    let sorted = try context.fetch(Receipt.where { $0.category.name == "식비" }.sorted { $0.amount.descending })
+    let sorted = try context.fetch(Receipt.where { $0.category.name == "식비" }.sorted { $0.price.amount.descending })
     #expect(
-      sorted.map { "\($0.amount)" } == ["99999999999999999999999999999999999.99", "10", "9", "0.2", "0.1"])
-    #expect(try context.count(Receipt.where { $0.amount > 9 }) == 2)
-    #expect(sorted.suffix(2).reduce(0) { $0 + $1.amount } == Decimal(string: "0.3"))
+      sorted.map { "\($0.price.amount)" } == ["99999999999999999999999999999999999.99", "10", "9", "0.2", "0.1"])
+    #expect(try context.count(Receipt.where { $0.price.amount > 9 }) == 2)
+    #expect(sorted.suffix(2).reduce(0) { $0 + $1.price.amount } == Decimal(string: "0.3"))
   }
 
   @Test("two categories of a kind have different names in one ledger")
@@ -174,5 +177,74 @@ import TrellisTestSupport
     try world.context.save()
     try world.context.undo.redo()
     #expect(world.coffee.kind == .income && world.coffee.category?.name == "월급")
+  }
+
+  @Test("months keep their totals, in the currency of the ledger", arguments: StoreKind.inPlace)
+  func months(kind: StoreKind) throws {
+    let world = try World(kind)
+    world.coffee.date = try day(2026, 3, 31)
+    func add(_ kind: Kind, _ amount: Decimal, _ currency: Currency = .krw, in month: Int, _ name: String) throws {
+      _ = Receipt(
+        in: world.context, kind: kind, price: Money(amount: amount, currency: currency), date: try day(2026, month, 1),
+        ledger: world.ledger, category: try world.category(kind, name))
+    }
+    try add(.income, 3_000_000, in: 3, "월급")
+    try add(.expense, 20, .usd, in: 3, "식비")
+    try add(.expense, 9_000, in: 4, "식비")
+    try add(.expense, 1_000, in: 4, "교통")
+    try world.context.save()
+    #expect(world.ledger.balance == Decimal(string: "2989995.5"))
+    let months = try world.ledger.newestMonths()
+    #expect(months.map(\.start) == [try day(2026, 4, 1), try day(2026, 3, 1)])
+    #expect(months.map(\.expense) == [10_000, 4.5] && months.map(\.income) == [0, 3_000_000])
+    #expect(months.map(\.receiptCount) == [2, 3])
+
+    // A receipt that moves takes its amount with it, and a month without receipts is not listed.
+    for receipt in months[0].receipts { receipt.date = try day(2026, 3, 2) }
+    try world.context.save()
+    #expect(try world.ledger.newestMonths().map(\.expense) == [Decimal(string: "10004.5")])
+    #expect(try world.shelf.container.newContext().count(Month.where { $0.expense > 10_000 }) == 1)
+    #expect(try world.shelf.container.check().isEmpty)
+  }
+
+  @Test("sums by month, category and currency come from the store", arguments: StoreKind.inPlace)
+  func sums(kind: StoreKind) throws {
+    let world = try World(kind)
+    world.coffee.date = try day(2026, 3, 31)
+    for (amount, currency, month) in [(5, Currency.krw, 3), (7, .krw, 4), (2, .usd, 4), (3, .krw, 4)] {
+      _ = Receipt(
+        in: world.context, price: Money(amount: Decimal(amount), currency: currency), date: try day(2026, month, 2),
+        ledger: world.ledger, category: try world.category(.expense, "커피"))
+    }
+    try world.context.save()
+    let sums = try world.ledger.sums(of: .expense, in: Self.seoul)
+    #expect(sums.map(\.month.start) == [try day(2026, 3, 1), try day(2026, 4, 1), try day(2026, 4, 1)])
+    #expect(sums.map(\.category) == ["커피", "커피", "커피"] && sums.map(\.count) == [2, 2, 1])
+    #expect(
+      sums.map(\.total) == [
+        Money(amount: 9.5), Money(amount: 10), Money(amount: 2, currency: .usd),
+      ])
+    #expect(try world.ledger.sums(of: .income).isEmpty)
+  }
+
+  @Test("categories are in the order of Korean readers", arguments: StoreKind.inPlace) func order(kind: StoreKind)
+    throws
+  {
+    let world = try World(kind)
+    for name in ["방 10", "방 2", "Netflix", "가스"] {
+      _ = Category(in: world.context, kind: .expense, name: name, ledger: world.ledger)
+    }
+    let names = try world.ledger.categories(inOrderOf: Locale(identifier: "ko")).map(\.name)
+    #expect(names == ["가스", "교통", "기타", "기타", "방 2", "방 10", "식비", "용돈", "월급", "커피", "Netflix"])
+  }
+
+  private static let seoul: Calendar = {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = TimeZone(identifier: "Asia/Seoul") ?? .gmt
+    return calendar
+  }()
+
+  private func day(_ year: Int, _ month: Int, _ day: Int) throws -> Date {
+    try #require(Self.seoul.date(from: DateComponents(year: year, month: month, day: day)))
   }
 }

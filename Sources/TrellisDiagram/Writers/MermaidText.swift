@@ -37,7 +37,9 @@ struct MermaidText {
     for attribute in attributes {
       var notes: [String] = []
       if attribute.isOptional { notes.append("optional") }
-      if attribute.description.isTransient { notes.append("transient") }
+      if attribute.description.isTransient {
+        notes.append(attribute.description.derivation == nil ? "transient" : "derived")
+      }
       if let details, details.indices.contains(entity.index), details[entity.index].indices.contains(attribute.index) {
         let detail = details[entity.index][attribute.index]
         if !detail.isEmpty { notes.append(Self.quotable(detail)) }

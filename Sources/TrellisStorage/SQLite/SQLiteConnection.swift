@@ -420,7 +420,8 @@ extension SQLiteConnection {
     let isNarrowed = request.predicate != nil || (sorts && !request.sort.isEmpty)
     return QueryPlan(
       statement: statement.text, steps: steps, scansWholeTable: scans, entity: entity.name,
-      missingIndex: isNarrowed && (scans || sorts) ? IndexAdvice(entity, hasDerivedColumns: !layout.derived.isEmpty).index(for: request) : nil)
+      missingIndex: isNarrowed && (scans || sorts)
+        ? IndexAdvice(entity, hasDerivedColumns: !layout.derived.isEmpty).index(for: request) : nil)
   }
 }
 

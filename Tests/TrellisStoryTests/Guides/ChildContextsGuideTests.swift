@@ -8,7 +8,8 @@ import TrellisReceiptMindModel
   func samples() throws {
     let context = try PersistentContainer(model: .receiptMind, store: .memory).newContext()
     let ledger = Ledger.open("우리집", in: context)
-    let coffee = Receipt(in: context, amount: 4.5, memo: "라떼", ledger: ledger, category: ledger.categories[5])
+    let coffee = Receipt(
+      in: context, price: Money(amount: 4.5), memo: "라떼", ledger: ledger, category: ledger.categories[5])
     try context.save()
     try keeping(context, coffee)
     try throwingAway(context, ledger)
@@ -19,20 +20,20 @@ import TrellisReceiptMindModel
   private func keeping(_ context: ManagedObjectContext, _ coffee: Receipt) throws {
     let form = context.newChildContext()
     let draft = try form.object(with: coffee.objectID)
-    draft?.amount = 5
+    draft?.price.amount = 5
     draft?.memo = "라떼, 큰 것"
-    print(draft?.amount ?? 0, coffee.amount, context.hasChanges)
+    print(draft?.price.amount ?? 0, coffee.price.amount, context.hasChanges)
 
     try form.save()
-    print(coffee.amount, coffee.hasChanges)
+    print(coffee.price.amount, coffee.hasChanges)
     try context.save()
-    print(coffee.amount, coffee.hasChanges)
+    print(coffee.price.amount, coffee.hasChanges)
   }
 
   private func throwingAway(_ context: ManagedObjectContext, _ ledger: Ledger) throws {
     do {
       let form = context.newChildContext()
-      let draft = Receipt(in: form, amount: 3)
+      let draft = Receipt(in: form, price: Money(amount: 3))
       draft.ledger = try form.object(with: ledger.objectID)
       print(draft.ledger?.receipts.count ?? 0, ledger.receipts.count)
     }
@@ -42,17 +43,17 @@ import TrellisReceiptMindModel
   private func changingBoth(_ context: ManagedObjectContext, _ coffee: Receipt) throws {
     let form = context.newChildContext()
     let draft = try form.object(with: coffee.objectID)
-    draft?.amount = 6
-    coffee.amount = 7
+    draft?.price.amount = 6
+    coffee.price.amount = 7
     do {
       try form.save()
     } catch let conflict as SaveConflict {
       for row in conflict.rows {
         let (mine, theirs) = (row.mine(Receipt.Snapshot.self), row.theirs(Receipt.Snapshot.self))
-        print(row.properties, mine?.amount ?? 0, theirs?.amount ?? 0)
+        print(row.properties, mine?.price.amount ?? 0, theirs?.price.amount ?? 0)
       }
       try form.save(mergePolicy: .objectTrump)
     }
-    print(coffee.amount)
+    print(coffee.price.amount)
   }
 }

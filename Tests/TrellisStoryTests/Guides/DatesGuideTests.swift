@@ -54,7 +54,8 @@ import TrellisTestSupport
     calendar.timeZone = try #require(TimeZone(identifier: "Asia/Seoul"))
     for month in 1...3 {
       for (number, category) in categories.prefix(3).enumerated() {
-        let receipt = Receipt(in: context, amount: Decimal(10 * month + number), ledger: ledger, category: category)
+        let receipt = Receipt(
+          in: context, price: Money(amount: Decimal(10 * month + number)), ledger: ledger, category: category)
         receipt.date = try #require(calendar.date(from: DateComponents(year: 2026, month: month, day: 1)))
       }
     }
@@ -63,10 +64,10 @@ import TrellisTestSupport
       let sums = try context.grouped(
         Receipt.all, by: { ($0.date.month(in: calendar), $0.category.name.optional) }
       ) {
-        ($0.count, $0.amount.sum)
+        ($0.count, $0.price.amount.sum)
       } sorted: {
         $0.date.month(in: calendar).descending
-        $0.amount.sum
+        $0.price.amount.sum
       }
       #expect(sums.map(\.value.1) == [30, 31, 32, 20, 21, 22, 10, 11, 12])
       #expect(sums.map(\.key.0.components.month) == [3, 3, 3, 2, 2, 2, 1, 1, 1])

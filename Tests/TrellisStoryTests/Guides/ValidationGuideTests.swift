@@ -7,7 +7,7 @@ import TrellisReceiptMindModel
   func sample() throws {
     let context = try PersistentContainer(model: .receiptMind, store: .memory).newContext()
     let ledger = Ledger.open("Home", in: context)
-    let receipt = Receipt(in: context, kind: .income, amount: 0, ledger: ledger)
+    let receipt = Receipt(in: context, kind: .income, price: Money(amount: 0), ledger: ledger)
     receipt.category = ledger.categories(for: .expense).first
     do {
       try receipt.validate()
@@ -16,12 +16,12 @@ import TrellisReceiptMindModel
     }
 
     receipt.kind = .expense
-    receipt.amount = 12
+    receipt.price.amount = 12
     let nameless = Category(in: context, kind: .expense, name: "", ledger: ledger)
     for change in try context.saveValidChanges() {
       print(change.object.entity, change.kind, change.failures[0].rule)
     }
-    print(nameless.managedObjectContext == nil, ledger.balance)
+    print(nameless.managedObjectContext == nil, ledger.balance ?? 0)
 
     try expectPrinted(as: "Validation")
   }
