@@ -2,8 +2,8 @@ public import Observation
 import TrellisModel
 @_spi(Generated) public import TrellisStorage
 
-/// Live results in sections, each of which groups the objects with the same value: of an attribute, a computed value, or
-/// the period of a date.
+/// Live results in sections, each of which groups the objects with the same value: of an attribute, a computed value, the
+/// period of a date, or the initial of a text.
 ///
 /// ```swift
 /// let live = try context.live(EmotionDiary.all.sorted { $0.createdAt }, sectionedBy: { $0.emotion })
@@ -107,6 +107,34 @@ extension ManagedObjectContext {
     return try live(request, section, section.ascending.key, section)
   }
 
+  /// The results of a request in sections by the initials of a text, kept up to date with saves: an index of names.
+  ///
+  /// ```swift
+  /// let korean = Locale(identifier: "ko")
+  /// let contacts = try context.live(Contact.all, sectionedBy: { $0.name.initial(in: korean) })
+  /// for section in contacts.sections { print(section.value ?? "-", section.map(\.name)) }  // ㄱ, ㄴ, …, A, …
+  /// ```
+  /// The objects are in the order of the language. If that is not the request's first sort key, it precedes the others.
+  ///
+  /// - Parameters:
+  ///   - request: The request for the objects.
+  ///   - section: The initial of the sections.
+  /// - Throws: the same errors as ``live(_:)``.
+  public func live<Columns: EntityColumns>(
+    _ request: FetchRequest<Columns>, sectionedBy section: (Columns) -> InitialValue
+  ) throws -> LiveSections<Columns, String?> {
+    let section = section(Columns(PropertyPath(variable: 0)))
+    try graph.prepareFetch()
+    var storeRequest = try request.storeRequest(in: graph)
+    let first = storeRequest.sort.first
+    if first?.value != section.text || first?.language != section.language {
+      storeRequest.sort.insert(SortKey(section.text, kind: .text, language: section.language), at: 0)
+    }
+    let isDescending = storeRequest.sort.first?.isDescending ?? false
+    let labels = InitialLabels(section.language, isDescending: isDescending)
+    return LiveSections(try LiveResults(storeRequest, .byFirstText(labels), self)) { String?.read($0, 0) }
+  }
+
   private func live<Columns: EntityColumns, Token: ValueToken>(
     _ request: FetchRequest<Columns>, _ section: Token, _ key: SortKey, _ period: PeriodValue<Token.Fetched>? = nil
   ) throws -> LiveSections<Columns, Token.Fetched> {
@@ -130,6 +158,8 @@ enum Sectioning {
   case byFirstValue
   /// The first sort values are dates, and the sections are their periods.
   case byFirstDate(DateLookup)
+  /// The first sort values are texts in the order of a language, and the sections are their initials.
+  case byFirstText(InitialLabels)
 
   var isSectioned: Bool { if case .none = self { false } else { true } }
 
@@ -140,6 +170,7 @@ enum Sectioning {
     switch self {
     case .none: []
     case .byFirstValue: Array(firstValues)
+    case .byFirstText(let labels): labels.values(firstValues)
     case .byFirstDate(let lookup): firstValues.map { lookup.value(of: $0) }
     }
   }

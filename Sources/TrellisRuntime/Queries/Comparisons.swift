@@ -193,6 +193,15 @@ extension AttributePath where Value: TextAttributeValue {
   /// - Parameter locale: the locale with the language. The default is that of the program when the request is made.
   public func localized(in locale: Locale = .current) -> LocalizedText { LocalizedText(_operand, locale.identifier) }
 
+  /// The initial under which a language lists the text, for the sections of live results.
+  ///
+  /// It is a letter of the language's alphabet: `ㄱ` for `김` in Korean, `Å` for `Åsa` in Swedish and `A` in German, `か` for
+  /// `がく` in Japanese. A text in another script than that and the Latin one is under `…`, and digits and symbols are under
+  /// `#`. The alphabets of some thirty languages are known; others have the Latin one.
+  ///
+  /// - Parameter locale: the locale with the language. The default is that of the program when the request is made.
+  public func initial(in locale: Locale = .current) -> InitialValue { InitialValue(_operand, locale.identifier) }
+
   /// Sorts by the texts under the options, the smallest first.
   public func ascending(_ options: TextOptions) -> SortTerm { SortTerm(SortKey(path, kind: .text, options: options)) }
 
@@ -225,6 +234,17 @@ public struct LocalizedText: Sendable {
 
   /// The last text of the language first; nil comes last.
   public var descending: SortTerm { SortTerm(SortKey(value, descending: true, kind: .text, language: language)) }
+}
+
+/// The initial under which a language lists a text; see ``ManagedObjectContext/live(_:sectionedBy:)-(_,(Columns)->InitialValue)``.
+public struct InitialValue: Sendable {
+  let text: Operand
+  let language: String
+
+  fileprivate init(_ text: Operand, _ language: String) {
+    self.text = text
+    self.language = language
+  }
 }
 
 extension SortBuilder {
