@@ -286,7 +286,8 @@ if !isResolvedDependency {
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisRequestTests", dependencies: ["TrellisJSON", "TrellisTestSupport", "Trellis"],
-      exclude: ["Dates/Moments.txt", "Dates/make_moments.py"], swiftSettings: settings,
+      exclude: ["Dates/Moments.txt", "Dates/make_moments.py", "Languages/Names.json", "Languages/make_names.py"],
+      swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisValueTests",

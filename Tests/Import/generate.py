@@ -3,7 +3,9 @@
 
     python3 Tests/Import/generate.py SEED FOLDER
 
-writes Model.model.json and the documents into a folder. The same seed makes the same files.
+writes Model.model.json and the documents into a folder. The same seed makes the same files. About half of the models have
+composites, scalar types and derived attributes, and then documents with parts of objects and with mistakes, each in an element
+of its own.
 """
 import base64
 import json
@@ -13,7 +15,8 @@ import struct
 import sys
 import uuid
 
-from read_json import Model, WIDTHS, canonical_decimal, date_pieces, enum_values, read_path
+from read_json import (Model, Node, Store, WHOLE, WIDTHS, canonical_decimal, date_pieces, enum_values, parse, read_path, spelled,
+                       stored_form)
 
 PATTERNS = ["yyyy-MM-dd", "dd.MM.yyyy", "yyyy/MM/dd HH:mm", "yyyy-MM-dd'T'HH:mm:ss.SSSZ", "dd.MM.yyyy 'at' HH:mm:ss Z",
             "yyyyMMddHHmmss", "iso8601", "iso8601", "seconds", "milliseconds"]
@@ -26,6 +29,16 @@ NAMES = ["title", "imageURL", "baseExperience", "hp2Max", "isBaby", "flavorTextE
          "genderRate", "note", "order2", "capturedIn", "fooBarBaz", "q1", "someHTMLText", "zeta"]
 TEXTS = ["", "plain", "naïve café", "cafe\u0301", "caf\u00e9", "커피 window", "quote \" and \\ back", "line\nbreak\ttab", "🦊 fox",
          "a/b?c#d", "  spaces  ", "null", "true", "0", "\u0001\u001f", "\u2028", "ß İ", "\U0001F468\u200D\U0001F469"]
+SCALARS = {"ISBN": "string", "OrderID": "uuid", "Day": "date", "Grams": "double", "Serial": "int64", "Share": "decimal",
+           "Link": "url", "Small": "int16", "Checked": "bool", "Ratio": "float", "Code": "int32"}
+DEFAULTS = {"string": "std", "int16": 7, "int32": -7, "int64": 9007199254740993, "double": 1.5, "bool": True, "Mood": "sad",
+            "Rank": "high", "[string]": ["d"], "[int64]": [], "float": 0.5}
+# Within the values that are made, and values beyond them.
+RULES = {"int16": ({"max": 30_000}, 30_001), "int32": ({"min": -2_000_000_000}, -2_000_000_001),
+         "string": ({"maxLength": 80}, "x" * 81), "[string]": ({"minLength": 0, "maxLength": 3}, ["a", "b", "", "d"])}
+# What Trellis reads otherwise than its guide says, and which is therefore left out: lists of dates without brackets in their
+# path, and decimals that are texts in such lists.
+OPEN = {"dates in plain lists", "texts in plain lists of decimals"}
 WORDS = ["red", "green", "blue", "sea", "winter", "lamp", "bridge", "naïve", "über", "커피", "x1"]
 
 
@@ -52,6 +65,13 @@ class Thing:
     def __init__(self, entity):
         self.entity, self.values, self.links, self.owner = entity, {}, {}, None
 
+    def value(self, name):
+        """That of an attribute, or of a field of a composite."""
+        found = self.values
+        for part in name.split("."):
+            found = found[part]
+        return found
+
 
 class Maker:
     def __init__(self, seed):
@@ -63,6 +83,13 @@ class Maker:
         # Documents move objects between owners, and take the values of unique keys from each other.
         self.moves = self.random.random() < 0.4
         self.conflicts = self.conflicts or self.moves
+        # Other random numbers, so that models without them are as they were before there were any.
+        features = random.Random(f"features {seed}")
+        self.has_features = features.random() < 0.5
+        self.has_composites, self.has_scalars, self.has_derived = (
+            self.has_features and features.random() < share for share in (0.85, 0.7, 0.7))
+        # Composites by name, with the number of composites that are inside each other; derived attributes.
+        self.depths, self.derived = {}, []
 
     def chance(self, probability):
         return self.random.random() < probability
@@ -73,6 +100,10 @@ class Maker:
         self.source = {"model": "Random", "enums": {
             "Mood": {"type": "string", "cases": ["happy", {"name": "sad", "value": "SAD-ü"}, "calm"]},
             "Rank": {"type": "int", "cases": {"low": 1, "high": 5, "negative": -3}}}, "entities": {}}
+        if self.has_scalars:
+            self.source["scalars"] = SCALARS
+        if self.has_composites:
+            self.composites()
         self.roots, self.home = [], {}
         for number in range(self.random.randint(1, 3)):
             self.roots.append(self.keyed_entity(f"Root{number}"))
@@ -91,6 +122,8 @@ class Maker:
                 self.movable(name)
         if self.moves and not self.is_large and self.chance(0.6):
             self.account()
+        if self.has_derived:
+            self.derive()
         self.text = json.dumps(self.source, ensure_ascii=False, indent=2)
         self.model = Model(self.text)
         return self.text
@@ -98,20 +131,37 @@ class Maker:
     def keyed_entity(self, name):
         kind = self.random.choice(["int64", "int64", "int32", "string", "uuid"])
         key = {"int64": "number", "int32": "number", "string": "slug", "uuid": "code"}[kind]
+        own_type = {"int64": "Serial", "string": "ISBN", "uuid": "OrderID"}.get(kind) if self.has_scalars else None
         words = self.random.choice([None, "id", {"path": "meta.id"}, {"path": "url", "take": ["lastPathComponent"]}])
         if kind == "string" and isinstance(words, dict) and self.chance(0.3):
             words = {"path": "url", "take": ["lastPathComponent", "lowercase"]}
         if isinstance(words, dict) and "take" in words and kind.startswith("int"):
             words["take"].append("number")
-        declaration = {"type": kind}
+        declaration = {"type": own_type if own_type and self.chance(0.4) else kind}
         if words:
             declaration["json"] = words
         style = self.random.choice([None, "camelCase", "snake_case", "kebab-case", "PascalCase"])
         entity = {"json": {"key": key, **({"style": style} if style else {})}, "unique": [key],
                   "attributes": {key: declaration}, "relationships": {}}
         self.source["entities"][name] = entity
+        if self.has_composites and self.chance(0.25):
+            self.key_inside(name, key)
         self.attributes(entity, self.random.randint(1, 7))
         return name
+
+    def key_inside(self, name, key):
+        """The key becomes a field of a composite."""
+        entity = self.source["entities"][name]
+        declaration = entity["attributes"].pop(key)
+        fields = {key: declaration["type"]}
+        for number in range(self.random.randint(0, 2)):
+            fields[f"x{number}"] = self.attribute(f"{number}", is_field=True)
+        self.source["composites"][f"Ident{name}"] = {"attributes": fields}
+        entity["attributes"]["ident"] = {"type": f"Ident{name}"}
+        if "json" in declaration:
+            entity["attributes"]["ident"]["fields"] = {key: {"json": declaration["json"]}}
+        entity["json"]["key"] = f"ident.{key}"
+        entity["unique"] = [f"ident.{key}"]
 
     def hierarchy(self):
         name = self.keyed_entity("Base")
@@ -124,36 +174,185 @@ class Maker:
             child = {"parent": name, "attributes": {}}
             if self.chance(0.5):
                 child["json"] = {"as": f"kind {number} ü"}
-            self.attributes(child, self.random.randint(0, 3), entity["attributes"], f"C{number}")
+            self.attributes(child, self.random.randint(0, 3), f"C{number}", entity["json"].get("style"))
             self.source["entities"][f"Child{number}"] = child
 
-    def attributes(self, entity, count, taken=(), suffix=""):
+    def attributes(self, entity, count, suffix="", style=None):
         names = self.random.sample(NAMES, count)
+        json = entity.get("json")
+        style = json.get("style", style) if isinstance(json, dict) else style
         for number, name in enumerate(names):
-            entity["attributes"][name + suffix] = self.attribute(f"{number}{suffix}")
+            if self.has_composites and self.chance(0.35):
+                entity["attributes"][name + suffix] = self.composite(name + suffix, f"{number}{suffix}", style)
+            else:
+                entity["attributes"][name + suffix] = self.attribute(f"{number}{suffix}")
 
-    def attribute(self, number):
+    def composites(self):
+        """Up to three levels of them."""
+        for level, names in enumerate([["Money", "Position"], ["Place"], ["Journey"]]):
+            for name in names[:self.random.randint(1, 2) if level == 0 else 1 if self.chance(0.7) else 0]:
+                fields = {}
+                inner = [other for other, depth in self.depths.items() if depth == level]
+                if level and not inner:
+                    break
+                for number, field in enumerate(self.random.sample(NAMES, self.random.randint(1, 4))):
+                    if inner and (number == 0 or self.chance(0.3)):
+                        # One of the level below is among the fields.
+                        choices = inner if number == 0 else list(self.depths)
+                        fields[field] = self.random.choice(choices) + self.random.choice(["", "?"])
+                    else:
+                        fields[field] = self.attribute(f"{number}", is_field=True)
+                self.source["composites"] = {**self.source.get("composites", {}), name: {"attributes": fields}}
+                self.depths[name] = level + 1
+
+    def composite(self, name, number, style):
+        """An attribute with a composite, and what it says about single fields."""
         random = self.random
-        type = random.choice(["string", "string", "int16", "int32", "int64", "int64", "double", "float", "decimal", "bool",
-                              "date", "date", "date", "url", "uuid", "data", "Mood", "Rank", "[string]", "[int64]",
-                              "[double]", "[bool]"])
+        type = random.choice(list(self.depths))
+        is_optional = self.chance(0.5)
         declaration = {"type": type}
+        if is_optional:
+            declaration = random.choice([{"type": type + "?"}, {"type": type, "optional": True}])
+        node = Node(name, declaration, style, self.source)
+        fields = {}
+        for place, leaf in enumerate(node.leaves()):
+            words = leaf.declaration.get("json")
+            use, is_certain = {}, not leaf.optional_above
+            kind = random.choice([None, None, "path", "path", "inside", "words", "unmapped", "keep"])
+            plain = leaf.name[len(name) + 1:]
+            # What stands at the field of the composite is said again: the guide leaves open whether it would count.
+            known = dict(words) if isinstance(words, dict) else {}
+            if self.chance(0.25) and words is not False and leaf.declaration["type"].rstrip("?") in DEFAULTS and "uppercase" not in leaf.take:
+                use["default"] = {"string": "other", "bool": False, "Mood": "calm", "Rank": "negative", "[string]": [],
+                                  "[int64]": [3], "double": -0.25, "float": 2.5}.get(leaf.type, 11)
+            if words is False:
+                pass
+            elif kind == "path":
+                path = self.path(f"{number}f{place}", leaf.type.startswith("["))
+                # A null in a list is no element, and what the default of such a field means is open.
+                if path and not (leaf.optional_above and leaf.is_optional and "[" in path and (
+                        leaf.has_default or "default" in use)):
+                    use["json"] = {**known, "path": path} if known or self.chance(0.3) else path
+            elif kind == "inside":
+                keys = [step[1] for step in node.path if step[0] == "name"]
+                if leaf.node.outer and self.chance(0.5):
+                    keys = [step[1] for step in leaf.node.path]
+                # Nothing that the style makes of a name.
+                path = ".".join([*keys, random.choice([f"r{place}_R", f"größe{place}"])])
+                use["json"] = {**known, "path": path} if known else path
+            elif kind == "words" and leaf.type == "date":
+                use["json"] = {**known, "date": random.choice(PATTERNS)}
+            elif kind == "unmapped" and is_certain and (leaf.has_default or "default" in use or leaf.is_optional):
+                use["json"] = False
+            elif kind == "keep" and is_certain:
+                use["json"] = {**known, "null": "keep"}
+            if use:
+                fields[plain] = use
+        if fields:
+            declaration["fields"] = fields
+        return declaration
+
+    def path(self, number, is_list):
+        """Somewhere in the object of the entity; None for the place by the name."""
+        random = self.random
+        kind = random.choice(["plain", "nested", "nested", "filter", "position", "row", "plural", "entries"])
+        if kind == "plain":
+            return f"k{number}"
+        if kind == "nested":
+            return random.choice(["info", "info.deep", "info.deep.er", "größe"]) + f".n{number}"
+        if kind == "filter":
+            return f"stats[stat.name=s{number}].base"
+        if kind == "position":
+            return f"rows[{random.randint(0, 2)}].n{number}"
+        if kind == "row":
+            return f"row{number}[{random.randint(0, 3)}]"
+        if not is_list:
+            return None
+        if kind == "plural":
+            return random.choice([f"l{number}[*]", f"l{number}[*].t.n", f"info.l{number}[*].v", f"ll{number}[*][*]"])
+        return random.choice([f"m{number}.*", f"m{number}.*.v", f"m{number}.*[*]"])
+
+    def derive(self):
+        """Attributes that no document has, of what documents have."""
+        random = self.random
+        for name, entity in self.source["entities"].items():
+            attributes, relationships = entity["attributes"], entity.get("relationships", {})
+            many = [label for label, declared in relationships.items() if declared.get("toMany")]
+            one = [label for label, declared in relationships.items() if not declared.get("toMany")]
+            found = []
+            for label, declared in list(attributes.items()):
+                declared = {"type": declared} if isinstance(declared, str) else declared
+                type = declared["type"].rstrip("?")
+                is_optional = declared.get("optional", False) or declared["type"].endswith("?")
+                plain = stored_form(type, self.source)
+                if is_optional:
+                    found.append(("flag", label, {"type": "bool", "derived": f"TERNARY({label} == nil, NO, YES)"}))
+                if type in self.source.get("composites", {}):
+                    for leaf in Node(label, declared, None, self.source).leaves():
+                        is_certain = not leaf.optional_above and not leaf.is_optional
+                        if leaf.type == "string":
+                            found.append(("text", leaf.name, {
+                                "type": "string" if is_certain else "string?", "derived": f"{leaf.name} + '!'"}))
+                        elif leaf.type in WHOLE:
+                            found.append((None, leaf.name, {"type": "int64?", "derived": f"{leaf.name} / 2"}))
+                elif plain == "string":
+                    found.append(("text", label, {"type": "string?" if is_optional else "string", "derived": f"{label} + '!'"}))
+                elif plain == "decimal":
+                    found.append((None, label, {"type": "decimal?", "derived": f"{label} / 4"}))
+            for label in many:
+                found.append(("count", label, {"type": "int64", "derived": f"{label}.@count"}))
+            for label in one:
+                other = self.source["entities"][relationships[label]["destination"]]["attributes"]
+                texts = [inner for inner, declared in other.items() if declared == {"type": "string"} or declared == "string"]
+                if texts:
+                    found.append((None, label, {"type": "string?", "derived": f"{label}.{random.choice(texts)}"}))
+            for number, (kind, label, declaration) in enumerate(random.sample(found, min(len(found), random.randint(0, 3)))):
+                own = random.choice(["derivedValue", "isDerived", "totalOf", "URLCount", "sumX"]) + f"{name}D{number}"
+                own = own[0].lower() + own[1:]
+                if self.chance(0.5):
+                    declaration["stored"] = True
+                    if self.chance(0.5):
+                        entity.setdefault("indexes", []).append([own])
+                attributes[own] = declaration
+                self.derived.append((name, own, kind, label))
+
+    def attribute(self, number, is_field=False):
+        random = self.random
+        types = ["string", "string", "int16", "int32", "int64", "int64", "double", "float", "decimal", "bool",
+                 "date", "date", "date", "url", "uuid", "data", "Mood", "Rank", "[string]", "[int64]",
+                 "[double]", "[bool]"]
+        if self.has_features:
+            types += ["[int16]", "[int32]", "[float]", "[decimal]", "[uuid]", "[url]", "[data]", "[date]"]
+        if self.has_scalars:
+            types += [*SCALARS] * 2 + [f"[{name}]" for name in SCALARS]
+        if is_field and "dates in plain lists" in OPEN:
+            types = [name for name in types if name not in ("[date]", "[Day]")]
+        own_type = random.choice(types)
+        type = stored_form(own_type, self.source)
+        declaration = {"type": own_type}
         is_optional = self.chance(0.5)
         if is_optional:
-            declaration["type" if self.chance(0.5) else "optional"] = type + "?" if declaration.get("optional") else True
+            declaration["type" if self.chance(0.5) else "optional"] = own_type + "?" if declaration.get("optional") else True
             if declaration["type"] is True:
-                declaration["type"] = type + "?"
+                declaration["type"] = own_type + "?"
         elif self.chance(0.3):
-            default = {"string": "std", "int16": 7, "int32": -7, "int64": 9007199254740993, "double": 1.5, "bool": True,
-                       "Mood": "sad", "Rank": "high", "[string]": ["d"], "[int64]": [], "float": 0.5}.get(type)
+            default = DEFAULTS.get(type)
             if default is not None:
                 declaration["default"] = default
-        if self.chance(0.07) and (is_optional or "default" in declaration):
+        if is_field and is_optional and type in DEFAULTS and self.chance(0.2):
+            declaration["default"] = DEFAULTS[type]
+        # A new value of a composite that may be nil needs all of its fields, so only one that may be nil is not mapped.
+        if self.chance(0.07) and (is_optional and not is_field or "default" in declaration and not is_field
+                                  or is_optional and "default" not in declaration):
             declaration["json"] = False
             return declaration
         words = {}
         path = None
         is_list = type.startswith("[")
+        if self.has_features and type in RULES and self.chance(0.4):
+            declaration.update(RULES[type][0])
+        if is_field:
+            return self.with_words(declaration, type, is_optional, words, True)
         kind = random.choice(["name", "name", "plain", "nested", "nested", "quoted", "filter", "filter", "numbered", "position",
                               "row", "plural", "plural", "entries"])
         if kind == "plain":
@@ -175,13 +374,24 @@ class Maker:
                 path = random.choice([f"l{number}[*]", f"l{number}[*].t.n", f"info.l{number}[*].v", f"ll{number}[*][*]"])
             elif kind == "entries":
                 path = random.choice([f"m{number}.*", f"m{number}.*.v", f"m{number}.*[*]"])
+        if type == "[date]" and "dates in plain lists" in OPEN and not (path and "*" in path):
+            path = f"l{number}[*]"
         if path:
             words["path"] = path
+        return self.with_words(declaration, type, is_optional, words)
+
+    def with_words(self, declaration, type, is_optional, words, is_field=False):
+        """The attribute with its "json"."""
+        random = self.random
         if type == "date":
             words["date"] = random.choice(PATTERNS)
-        if is_optional and self.chance(0.15):
+        if is_optional and not is_field and self.chance(0.15):
             words["null"] = "keep"
-        if self.chance(0.4):
+        if self.has_features and is_optional and not type.startswith("[") and self.chance(0.15):
+            words["empty"] = "null"
+        if self.has_features and type == "bool" and self.chance(0.3):
+            words["take"] = random.choice([["bool"], ["trimmed", "bool"], ["lowercase", "bool"], ["lastPathComponent", "bool"]])
+        elif self.chance(0.4):
             if type == "string" or type == "url":
                 words["take"] = random.choice(["lowercase", "uppercase", ["trimmed"], ["text"], ["lastPathComponent"],
                                                ["trimmed", "lowercase"]]) if type == "string" else ["trimmed"]
@@ -199,6 +409,17 @@ class Maker:
     def key_of(self, name):
         return self.source["entities"][name]["json"]["key"]
 
+    def key_declaration(self, name):
+        """The attribute that is the key, as it stands at the entity."""
+        attributes, key = self.source["entities"][name]["attributes"], self.key_of(name)
+        if "." not in key:
+            return attributes[key]
+        outer, field = key.split(".")
+        type = self.source["composites"][attributes[outer]["type"]]["attributes"][field]
+        use = attributes[outer].get("fields", {}).get(field, {})
+        inside = spelled(outer, self.source["entities"][name]["json"].get("style"))
+        return {"type": type, "json": use.get("json", f"{inside}.{spelled(field, self.source['entities'][name]['json'].get('style'))}")}
+
     def relationship(self, name, label, destination):
         random = self.random
         owner, other = self.source["entities"][name], self.source["entities"][destination]
@@ -215,7 +436,7 @@ class Maker:
                 path += ".url"
             take = random.choice([None, ["lastPathComponent"]])
             if take:
-                if other["attributes"][key]["type"].startswith("int"):
+                if stored_form(self.key_declaration(destination)["type"], self.source).startswith("int"):
                     take = take + ["number"]
                 words["take"] = take
         elif kind in ("many", "own") and path and self.chance(0.3):
@@ -281,7 +502,7 @@ class Maker:
             self.attributes(entity, random.randint(1, 4))
         is_scalar = "value" in entity["attributes"]
         if self.chance(0.3) and not is_scalar:
-            key = self.source["entities"][name]["attributes"][self.key_of(name)]
+            key = self.key_declaration(name)
             path = key.get("json", {})
             path = path if isinstance(path, str) else path.get("path")
             if path:
@@ -315,7 +536,7 @@ class Maker:
             found = {"path": random.choice([label, f"in.{label}"])} if self.chance(0.5) else {}
             if self.chance(0.2):
                 found["reference"] = key
-                declared = self.source["entities"][pet]["attributes"][key].get("json", {})
+                declared = self.key_declaration(pet).get("json", {})
                 if isinstance(declared, dict) and "take" in declared:
                     found["take"] = declared["take"]
                 found.setdefault("path", label)
@@ -370,6 +591,15 @@ class Maker:
     # ---- The truth
 
     def value(self, attribute, number=None):
+        """One within the rules of the model."""
+        value, rules = self.any_value(attribute), attribute.declaration
+        if "max" in rules:
+            value = min(value, rules["max"])
+        if "min" in rules:
+            value = max(value, rules["min"])
+        return value[:3] if "maxLength" in rules and isinstance(value, list) else value
+
+    def any_value(self, attribute):
         random = self.random
         type = attribute.type
         if attribute.enum:
@@ -380,7 +610,9 @@ class Maker:
                 text = random.choice(WORDS) + str(random.randint(0, 99))
                 return text.upper() if "uppercase" in take else text
             text = random.choice(TEXTS) + random.choice(["", random.choice(WORDS)])
-            return text.strip() if "trimmed" in take else text
+            text = text.strip() if "trimmed" in take else text
+            # An empty one would be null.
+            return text or "full" if attribute.is_empty_null else text
         if type == "url":
             return "https://x.test/" + random.choice(WORDS[:5]) + f"/{random.randint(0, 9)}?a=b#c"
         if type.startswith("int"):
@@ -416,11 +648,18 @@ class Maker:
         element = type[1:-1]
         count = random.choice([0, 1, 2, 3])
         makers = {"string": lambda: random.choice(TEXTS), "int64": lambda: random.choice([0, -5, 2 ** 53 + 1, 2 ** 63 - 1]),
-                  "double": lambda: random.choice([0.5, 1.0, -1e10]), "bool": lambda: self.chance(0.5)}
+                  "double": lambda: random.choice([0.5, 1.0, -1e10]), "bool": lambda: self.chance(0.5),
+                  "int16": lambda: random.choice([0, -2 ** 15, 2 ** 15 - 1]), "int32": lambda: random.choice([3, -2 ** 31]),
+                  "float": lambda: random.choice([0.5, -2.5, struct.unpack("f", struct.pack("f", 0.1))[0]]),
+                  "decimal": lambda: random.choice(["0", "-1.25", "0.1", "12345678901234567890123456789012345678"]),
+                  "uuid": lambda: str(uuid.UUID(int=random.getrandbits(128))).upper(),
+                  "url": lambda: f"https://x.test/{random.randint(0, 9)}?a=b#c",
+                  "data": lambda: base64.b64encode(random.randbytes(random.randint(0, 5))).decode(),
+                  "date": lambda: random.choice([0, 1_700_000_000_250_000, -86_400_000_000])}
         return [makers[element]() for _ in range(count)]
 
     def fill(self, thing, key_number):
-        for attribute in thing.entity.attributes.values():
+        for attribute in thing.entity.plain.values():
             if attribute.name == "outerKey":
                 continue
             if not attribute.is_mapped:
@@ -435,6 +674,29 @@ class Maker:
                 thing.values[attribute.name] = attribute.default()
             else:
                 thing.values[attribute.name] = self.value(attribute)
+
+        for node in thing.entity.composites.values():
+            thing.values[node.name] = self.composite_value(node, thing.entity.key, key_number)
+
+    def composite_value(self, node, key=(), key_number=None):
+        """A value by the name of each field; None for no value."""
+        if node.is_optional and self.chance(0.3):
+            return None
+        found = {}
+        for name, field in node.fields.items():
+            if isinstance(field, Node):
+                found[name] = self.composite_value(field)
+            elif field.name in key:
+                found[name] = self.key_value(field, key_number)
+            elif not field.is_mapped:
+                found[name] = field.default()
+            elif field.is_optional and self.chance(0.3):
+                found[name] = None
+            elif field.has_default and self.chance(0.3):
+                found[name] = field.constant()
+            else:
+                found[name] = self.value(field)
+        return found
 
     def key_value(self, attribute, number):
         if attribute.type.startswith("int"):
@@ -540,9 +802,11 @@ class Maker:
             self.at_home = {id(thing) for thing in self.things[name]} | self.told
             texts = [self.write(self.record(thing, is_full, [])) for thing, is_full in elements]
             self.told |= {id(thing) for thing in self.things[name]}
-            files.append({"entity": name, "elements": texts, "form": self.random.choice(
-                ["list", "lines", "results[*]", "data.items[*]", '"odd.key".x[*]', "pages[1][*]", "[*]"])})
-        return files
+            files.append({"entity": name, "elements": texts, "form": self.form()})
+        return files + self.make_updates(files) if self.has_features else files
+
+    def form(self):
+        return self.random.choice(["list", "lines", "results[*]", "data.items[*]", '"odd.key".x[*]', "pages[1][*]", "[*]"])
 
     def record(self, thing, is_full, enclosing):
         """The JSON of a thing. All that a new object needs is there if it may be new."""
@@ -557,7 +821,7 @@ class Maker:
             for name in entity.entity_path[:-1]:
                 place = self.inner(place, name)
             place.set(entity.entity_path[-1], quoted(entity.text, self.random))
-        for attribute in entity.attributes.values():
+        for attribute in entity.plain.values():
             if not attribute.is_mapped or attribute.path[0][0] in ("$key", "^"):
                 continue
             value = thing.values[attribute.name]
@@ -573,32 +837,223 @@ class Maker:
                 value = self.random.choice(EMAILS[attribute.name])
             if value is None:
                 if self.chance(0.5):
-                    steps = attribute.path
-                    if self.is_plural(attribute):
-                        steps = steps[:next(place for place, step in enumerate(steps) if step[0] in ("*", "[*]"))]
-                    self.put(tree, steps, Token("null"))
+                    self.put_null(tree, attribute)
                 continue
             if attribute.path[0][0] == "$value":
                 continue
             if is_full and attribute.has_default and value == attribute.default() and self.chance(0.3) and not self.conflicts:
                 continue
-            if self.is_plural(attribute):
-                self.put_list(tree, attribute, value)
-            else:
-                self.put(tree, attribute.path, self.spelled(attribute, value))
+            self.put_value(tree, attribute, value)
+        for node in entity.composites.values():
+            value = thing.values[node.name]
+            if self.conflicts and not is_full and self.chance(0.5) and not any(
+                    name.startswith(f"{node.name}.") for name in entity.key):
+                value = self.composite_value(node)
+            self.put_composite(tree, node, value, is_full, needs_all, entity.key)
         for relationship in entity.relationships.values():
             if relationship.is_mapped and relationship.name in thing.links and (is_full or self.chance(0.5)):
                 self.put_link(tree, relationship, thing, enclosing + [thing])
         if self.conflicts and not needs_all:
             self.put_nulls(tree, entity)
-        self.add_noise(tree)
+        self.add_noise(tree, entity)
         return tree
+
+    def put_null(self, tree, attribute):
+        steps = attribute.path
+        if attribute.is_empty_null and not self.is_plural(attribute) and self.chance(0.5) and "number" not in attribute.take:
+            return self.put(tree, steps, Token('""'))
+        if self.is_plural(attribute):
+            steps = steps[:next(place for place, step in enumerate(steps) if step[0] in ("*", "[*]"))]
+        self.put(tree, steps, Token("null"))
+
+    def put_value(self, tree, attribute, value):
+        if self.is_plural(attribute):
+            self.put_list(tree, attribute, value)
+        else:
+            self.put(tree, attribute.path, self.spelled(attribute, value))
+
+    def put_composite(self, tree, node, value, is_full, needs_all, key=()):
+        """The object of a composite, and its fields elsewhere.
+
+        A value that may be nil is written as a whole, because the store may have none; otherwise fields may be absent.
+        """
+        is_whole = any(outer.is_optional for outer in node.lineage)
+        if node.is_optional:
+            if value is None or not is_full and self.chance(0.4) and len(node.lineage) == 1:
+                if value is None and self.chance(0.5):
+                    self.put(tree, node.path, Token("null"))
+                return
+        if is_whole or self.chance(0.7):
+            self.put_object(tree, node)
+        for name, field in node.fields.items():
+            inner = value[name]
+            if isinstance(field, Node):
+                self.put_composite(tree, field, inner, is_full, needs_all)
+                continue
+            if not field.is_mapped:
+                continue
+            if field.name not in key and not is_whole:
+                if not is_full and self.chance(0.5) and (not needs_all or field.is_optional or field.has_default):
+                    if field.keeps_on_null and self.chance(0.3) and not self.is_plural(field) and not needs_all:
+                        self.put(tree, field.path, Token("null"))
+                    continue
+                if is_full and field.has_default and inner == field.default() and self.chance(0.3) and not self.conflicts:
+                    continue
+            if inner is not None:
+                self.put_value(tree, field, inner)
+            elif (field.has_default or self.chance(0.5)) and not field.keeps_on_null:
+                self.put_null(tree, field)
+
+    def put_object(self, tree, node):
+        for step in node.path:
+            tree = self.inner(tree, step[1])
+
+    # Documents about parts of objects, and with mistakes
+
+    def make_updates(self, files):
+        """Documents in which each object comes once, with parts of composites and with mistakes.
+
+        Without conflicts, what they say is true or rejected.
+        """
+        state = Store(self.model)
+        for file in files:
+            state.take_in([parse(text) for text in file["elements"]], file["entity"])
+        found = []
+        for name in self.roots:
+            elements, concrete = [], [entity for entity in self.model.subtree(name) if not entity.is_abstract]
+            things = [thing for thing in self.things[name][:20] if self.chance(0.7)]
+            for number in range(self.random.randint(0, 3)):
+                thing = Thing(self.random.choice(concrete))
+                self.fill(thing, 100_000 + number)
+                things.append(thing)
+            for thing in things:
+                for _ in range(6):
+                    text = self.write(self.update(thing))
+                    effect = state.judge(parse(text), name)
+                    if effect in ("rejected", "same", "new") or effect == "changed" and self.conflicts:
+                        elements.append(text)
+                        break
+            if elements:
+                self.random.shuffle(elements)
+                found.append({"entity": name, "elements": elements, "form": self.form()})
+                state.take_in([parse(text) for text in elements], name)
+        return found
+
+    def update(self, thing):
+        """Some values of an object, in most cases with a mistake or a part of a composite."""
+        random, entity, tree = self.random, thing.entity, Tree()
+        if entity.entity_path:
+            place = tree
+            for name in entity.entity_path[:-1]:
+                place = self.inner(place, name)
+            place.set(entity.entity_path[-1], quoted(entity.text, random))
+        share = random.choice([0, 0.5, 0.9, 1])
+        for attribute in [*entity.plain.values(), *entity.leaves]:
+            if attribute.name in entity.key:
+                self.put_value(tree, attribute, thing.value(attribute.name))
+        for attribute in entity.plain.values():
+            if attribute.is_mapped and attribute.name not in (*entity.key, "email", "realm") and self.chance(share):
+                value = thing.values[attribute.name]
+                if value is not None:
+                    self.put_value(tree, attribute, value)
+                elif not attribute.keeps_on_null:
+                    self.put_null(tree, attribute)
+        for node in entity.composites.values():
+            value = thing.values[node.name]
+            is_key = any(name.startswith(f"{node.name}.") for name in entity.key)
+            if self.conflicts and self.chance(0.5) and not is_key:
+                value = self.composite_value(node)
+            self.put_part(tree, node, value, random.choice([0, 0.3, 0.8, 1, 1]), entity.key)
+        if self.chance(0.4):
+            try:
+                self.put_mistake(tree, entity)
+            except (AttributeError, TypeError):
+                # A null is in the way.
+                pass
+        self.add_noise(tree, entity)
+        return tree
+
+    def put_part(self, tree, node, value, share, key=()):
+        """Each field with a chance."""
+        if not self.chance(share + 0.3):
+            return
+        if value is None:
+            if self.chance(0.6):
+                return self.put(tree, node.path, Token("null"))
+            # Of one that is nil: too little for a value.
+            value, share = self.composite_value_of(node), 0.3
+        self.put_object(tree, node)
+        for name, field in node.fields.items():
+            if isinstance(field, Node):
+                self.put_part(tree, field, value[name], share)
+            elif field.is_mapped and field.name not in key and self.chance(share):
+                if value[name] is not None:
+                    self.put_value(tree, field, value[name])
+                elif not field.keeps_on_null:
+                    self.put_null(tree, field)
+
+    def composite_value_of(self, node):
+        value = None
+        while value is None:
+            value = self.composite_value(node)
+        return value
+
+    def put_mistake(self, tree, entity):
+        random = self.random
+        nodes = [node for node in entity.nodes if not any(name.startswith(f"{node.name}.") for name in entity.key)]
+        attributes = [attribute for attribute in [*entity.plain.values(), *entity.leaves]
+                      if attribute.is_mapped and attribute.name not in (*entity.key, "email", "realm")
+                      and not self.is_plural(attribute) and attribute.path[0][0] == "name"]
+        if nodes and self.chance(0.4):
+            node = random.choice(nodes)
+            return self.put(tree, node.path, random.choice([
+                Token("null"), Token("null"), Token("3"), Token('"x"'), Token("true"), [], [Tree()], Token('""')]))
+        if attributes:
+            attribute = random.choice(attributes)
+            self.put(tree, attribute.path, self.wrong(attribute))
+
+    def wrong(self, attribute):
+        """What is none of the values of an attribute."""
+        random, type = self.random, attribute.type
+        found = [Tree(), [Token("[]")], Token("null")]
+        if type.startswith("["):
+            found = [Token("5"), Token("true"), Tree(), [Tree()], Token('"x"'), Token("null")]
+            if type in RULES and "maxLength" in attribute.declaration:
+                found += [[quoted(text, random) for text in RULES[type][1]]] * 3
+            return random.choice(found)
+        if attribute.take:
+            return random.choice(found)
+        if type in RULES and ("maxLength" in attribute.declaration or {"min", "max"} & set(attribute.declaration)):
+            found += [quoted(RULES[type][1], random) if type == "string" else Token(str(RULES[type][1]))] * 3
+        if attribute.enum:
+            found += [Token("77"), quoted("nobody", random), Token("true")]
+        elif type in WHOLE:
+            found += [quoted("5", random), Token("2.5"), Token("true"), Token(str(WHOLE[type])), Token(str(-WHOLE[type] - 1))]
+        elif type in ("double", "float"):
+            found += [quoted("1.5", random), Token("false")]
+        elif type == "bool":
+            found += [Token("1"), quoted("true", random), Token("0")]
+        elif type == "date" and attribute.date in ("seconds", "milliseconds"):
+            found += [quoted("2020-01-01", random), Token("true")]
+        elif type == "date":
+            found += [quoted("never", random), Token("true"), Token("5")]
+        elif type == "decimal":
+            found += [quoted("abc", random), Token("true")]
+        elif type == "uuid":
+            found += [quoted("123", random), Token("5")]
+        elif type == "data":
+            found += [quoted("%%%", random), Token("5")]
+        else:
+            found += [Token("5"), Token("true")]
+        return random.choice(found)
 
     def put_nulls(self, tree, entity):
         """A null in the place of an object or a list with values that may be nil."""
         for name, value in list(tree.pairs):
             below = [property for property in [*entity.attributes.values(), *entity.relationships.values()]
                      if property.is_mapped and property.path[0] == ("name", name)]
+            if any(node.path[0] == ("name", name) for node in entity.composites.values()):
+                continue
             if isinstance(value, (Tree, list)) and below and self.chance(0.1) and all(
                     property.is_optional and property.name not in entity.key if property.is_attribute
                     else property.name in self.free for property in below) and (
@@ -648,7 +1103,7 @@ class Maker:
             return self.record(member, False, enclosing)
         key = relationship.reference or member.entity.key[0]
         attribute = member.entity.attributes[key]
-        return self.spelled(attribute, member.values[key], relationship.take or attribute.take)
+        return self.spelled(attribute, member.value(key), relationship.take or attribute.take)
 
     # Paths
 
@@ -752,8 +1207,19 @@ class Maker:
         self.put_plural(tree, attribute.path, [
             (None, self.spelled_scalar(attribute, value, attribute.type[1:-1], attribute.take)) for value in values])
 
-    def add_noise(self, tree):
+    def add_noise(self, tree, entity):
         """What no path leads to."""
+        for name in entity.derived:
+            if self.chance(0.5):
+                tree.set(spelled(name, entity.style), self.random.choice([
+                    Token("null"), Token("7"), Token('"text"'), Token("[1]"), Tree(), Token("true")]))
+        for node in entity.nodes:
+            found = tree
+            for step in node.path:
+                found = found.get(step[1]) if isinstance(found, Tree) else None
+            if isinstance(found, Tree) and self.chance(0.2):
+                found.set(self.random.choice(["noise", "Amount", "__typename"]), self.random.choice([
+                    Token("null"), Token("0"), Token('"x"'), Tree(), Token("[{}]")]))
         for number in range(self.random.randint(0, 2)):
             tree.set(f"noise {number}", self.random.choice([
                 Token("null"), Token("[[],{},[1,{\"a\":\"]}\"}]]"), Token('"\\ud83e\\udd8a"'), Token("-1.5E-7"), Tree()]))
@@ -763,7 +1229,12 @@ class Maker:
     def spelled(self, attribute, value, take=None):
         if attribute.type.startswith("["):
             inner = attribute.type[1:-1]
-            return [self.spelled_scalar(attribute, element, inner, []) for element in value]
+            found = [self.spelled_scalar(attribute, element, inner, []) for element in value]
+            if inner == "decimal" and "texts in plain lists of decimals" in OPEN:
+                found = [Token(element) for element in value]
+            if self.has_features and self.chance(0.1):
+                found.insert(self.random.randint(0, len(found)), Token("null"))
+            return found
         return self.spelled_scalar(attribute, value, attribute.type, attribute.take if take is None else take)
 
     def spelled_scalar(self, attribute, value, type, take):
@@ -798,6 +1269,17 @@ class Maker:
 
     def spelled_taken(self, attribute, value, type, take):
         random = self.random
+        if type == "bool":
+            text = random.choice(["true", "1"] if value else ["false", "0"])
+            if take == ["bool"]:
+                return Token(random.choice([text, f'"{text}"']))
+            if "trimmed" in take:
+                text = random.choice([text, f" {text}\n"])
+            if "lowercase" in take:
+                text = random.choice([text, text.upper(), text.capitalize()])
+            if "lastPathComponent" in take:
+                text = random.choice([text, f"/flags/{text}/"])
+            return quoted(text, random)
         text = canonical_decimal(repr(value)) if type == "double" and abs(value) < 1e15 and abs(value) > 1e-5 else str(value)
         if type == "double":
             text = repr(value)

@@ -1,6 +1,8 @@
 """Reads JSON documents by the mapping in a model file, as Docs/ModelFile.md says, and merges them into a store in memory.
 
 It shares no code with Trellis: documents are read by Python's json, everything else is written down here once more.
+A composite is a tree of nodes (Node) with attributes as leaves, which are named by their paths: price.amount. One that may be
+nil has an attribute with its own name, which is True for a value, as in a store.
 """
 import base64
 import decimal
@@ -14,6 +16,18 @@ ABSENT = object()
 
 class Number(str):
     """A number of a document, as it is spelled."""
+
+
+class Rejected(Exception):
+    """An object is left out, with one of the codes. The names lead from it to the wrong value, if they are known."""
+
+    def __init__(self, codes, names=None, property=None):
+        super().__init__(f"{sorted(codes)} {property} {names}")
+        self.codes, self.names, self.property = set(codes), names, property
+
+
+class Ambiguous(Exception):
+    """The documentation does not say what becomes of an object."""
 
 
 def members(pairs):
@@ -119,8 +133,8 @@ def read_path(text):
 class Property:
     """An attribute or a relationship with what its "json" says."""
 
-    def __init__(self, name, declaration, entity, model, is_attribute):
-        self.name, self.is_attribute = name, is_attribute
+    def __init__(self, name, declaration, model, is_attribute, node=None):
+        self.name, self.is_attribute, self.node = name, is_attribute, node
         if isinstance(declaration, str):
             declaration = {"type": declaration}
         self.declaration = declaration
@@ -134,15 +148,18 @@ class Property:
         self.take = [take] if isinstance(take, str) else take
         self.path_text = words.get("path")
         self.keeps_on_null = words.get("null") == "keep"
+        self.is_empty_null = words.get("empty") == "null"
         self.date = words.get("date", "iso8601")
         self.reference = words.get("reference")
         self.members = words.get("members", "replace")
         if is_attribute:
             type = declaration["type"]
             self.is_optional = declaration.get("optional", False) or type.endswith("?")
-            self.type = type.rstrip("?")
+            self.type = stored_form(type.rstrip("?"), model)
             self.has_default = "default" in declaration
             self.enum = model["enums"].get(self.type) if "enums" in model else None
+            # The composites around it that may be nil, the outermost one first.
+            self.optional_above = [outer for outer in node.lineage if outer.is_optional] if node else []
         else:
             self.destination = declaration["destination"]
             self.to_many = declaration.get("toMany", False)
@@ -151,8 +168,88 @@ class Property:
             self.is_required = not self.to_many and not declaration.get("optional", False)
             self.delete_rule = declaration.get("deleteRule", "nullify")
 
-    def default(self):
+    def constant(self):
         return value_of_constant(self, self.declaration["default"]) if self.has_default else None
+
+    def default(self):
+        """The value in a new object: a composite that may be nil is nil."""
+        return None if self.optional_above else self.constant()
+
+    @property
+    def is_inside(self):
+        """Whether a field lies in the object of its composite."""
+        return self.path[:len(self.node.path)] == self.node.path
+
+    @property
+    def names(self):
+        """The keys that lead to it, if there are only keys on the way."""
+        return [step[1] for step in self.path] if all(step[0] == "name" for step in self.path) else None
+
+
+class Flag:
+    """What a store keeps of a composite that may be nil, beside its fields."""
+
+    is_attribute, is_mapped, is_optional, has_default, enum, type, take = True, False, True, False, None, "bool", []
+    path_text, path = None, [("name", "")]
+
+    def __init__(self, node):
+        self.name, self.node = node.name, node
+
+    def default(self):
+        return None
+
+
+class Node:
+    """A composite as an attribute, or as a field of another one."""
+
+    def __init__(self, name, declaration, style, model, outer=None):
+        if isinstance(declaration, str):
+            declaration = {"type": declaration}
+        self.name, self.outer = name, outer
+        self.is_optional = declaration.get("optional", False) or declaration["type"].endswith("?")
+        self.lineage = [*(outer.lineage if outer else []), self]
+        top = self.lineage[0]
+        if outer is None:
+            self.uses = declaration.get("fields", {})
+        self.path = [*(outer.path if outer else []), ("name", spelled(name.split(".")[-1], style))]
+        # Fields by name: attributes and nodes.
+        self.fields = {}
+        for field, inner in model["composites"][declaration["type"].rstrip("?")]["attributes"].items():
+            inner = {"type": inner} if isinstance(inner, str) else inner
+            path = f"{name}.{field}"
+            if inner["type"].rstrip("?") in model["composites"]:
+                self.fields[field] = Node(path, inner, style, model, self)
+                continue
+            use = top.uses.get(path[len(top.name) + 1:], {})
+            inner = {**inner, **{key: use[key] for key in ("default", "json") if key in use}}
+            leaf = self.fields[field] = Property(path, inner, model, True, self)
+            leaf.path = read_path(leaf.path_text) if leaf.path_text else [*self.path, ("name", spelled(field, style))]
+
+    def nodes(self):
+        """This one and those inside, outer ones first."""
+        return [self] + [node for field in self.fields.values() if isinstance(field, Node) for node in field.nodes()]
+
+    def leaves(self):
+        return [leaf for field in self.fields.values() for leaf in (
+            field.leaves() if isinstance(field, Node) else [field])]
+
+    def own_leaves(self):
+        """Those that have a value if this one has: not those of a composite inside that may be nil."""
+        return [leaf for field in self.fields.values() for leaf in (
+            [field] if not isinstance(field, Node) else [] if field.is_optional else field.own_leaves())]
+
+    def names_of_all(self):
+        """The names of the attributes, in the order of the model."""
+        return ([Flag(self)] if self.is_optional else []) + [attribute for field in self.fields.values() for attribute in (
+            field.names_of_all() if isinstance(field, Node) else [field])]
+
+
+def stored_form(type, model):
+    """The type that a store keeps for a type of the model."""
+    scalars = model.get("scalars", {})
+    if type.startswith("["):
+        return f"[{scalars.get(type[1:-1], type[1:-1])}]"
+    return scalars.get(type, type)
 
 
 class Entity:
@@ -178,13 +275,23 @@ class Entity:
         self.entity_path = path and [step[1] for step in read_path(path)]
         own = declared[0].get("json")
         self.text = own.get("as", name) if isinstance(own, dict) else name
-        self.attributes, self.relationships = {}, {}
+        # All attributes, with the fields of composites; those without; the outermost composites; what is in no document.
+        self.attributes, self.plain, self.composites, self.derived, self.relationships = {}, {}, {}, {}, {}
         for entity in reversed(declared):
             for name, declaration in entity.get("attributes", {}).items():
-                self.attributes[name] = Property(name, declaration, entity, model, True)
+                type = (declaration if isinstance(declaration, str) else declaration["type"]).rstrip("?")
+                if "derived" in declaration:
+                    self.derived[name] = declaration
+                elif type in model.get("composites", {}):
+                    node = self.composites[name] = Node(name, declaration, self.style, model)
+                    self.attributes.update((attribute.name, attribute) for attribute in node.names_of_all())
+                else:
+                    self.attributes[name] = self.plain[name] = Property(name, declaration, model, True)
             for name, declaration in entity.get("relationships", {}).items():
-                self.relationships[name] = Property(name, declaration, entity, model, False)
-        for property in [*self.attributes.values(), *self.relationships.values()]:
+                self.relationships[name] = Property(name, declaration, model, False)
+        self.nodes = [node for top in self.composites.values() for node in top.nodes()]
+        self.leaves = [leaf for top in self.composites.values() for leaf in top.leaves()]
+        for property in [*self.plain.values(), *self.relationships.values()]:
             text = property.path_text
             property.path = [("name", spelled(property.name, self.style))] if text is None else read_path(text)
             if not property.is_attribute and property.to_many and not any(s[0] in ("*", "[*]") for s in property.path):
@@ -317,43 +424,83 @@ def scalar_text(value):
 
 
 def read_value(value, attribute, take=None, item=False):
-    """A value that is not null, in the form that values have here: dates as microseconds, decimals and data as text."""
-    take = attribute.take if take is None else take
+    """A value that is not null, in the form that values have here: dates as microseconds, decimals and data as text.
+
+    None is the result for an empty text that counts as null.
+    """
+    try:
+        return read_checked(value, attribute, attribute.take if take is None else take, item)
+    except (ValueError, TypeError, AttributeError, ArithmeticError):
+        raise Rejected({"bad-value"}, attribute.names, attribute.name) from None
+
+
+def read_checked(value, attribute, take, item):
     type = attribute.type[1:-1] if item else attribute.type
     if take:
-        if isinstance(value, Number) and not {"text", "number"} & set(take):
+        if isinstance(value, Number) and not {"text", "number", "bool"} & set(take):
             raise ValueError(value)
         value = taken(scalar_text(value), take)
+    # A truth value is the word of its JSON, and 1, 0 and texts with "take": "bool".
+    if type == "bool" and "bool" in take:
+        if attribute.is_empty_null and value == "":
+            return None
+        return {"true": True, "1": True, "false": False, "0": False}.get(value) if value in (
+            "true", "false", "1", "0") else fail(value)
+    if attribute.is_empty_null and value == "" and not isinstance(value, (Number, bool)):
+        return None
     is_number = isinstance(value, Number) or bool(take)
+    is_text = isinstance(value, str) and (not isinstance(value, Number) or bool(take))
     if attribute.enum:
-        found = whole(value) if attribute.enum["type"] == "int" else str(value)
+        is_whole = attribute.enum["type"] == "int"
+        if not (is_number if is_whole else is_text):
+            raise ValueError(value)
+        found = whole(value) if is_whole else str(value)
         if found not in enum_values(attribute.enum).values():
             raise ValueError(value)
         return found
     if type.startswith("["):
-        return [read_value(element, attribute, [], True) for element in value]
+        if not isinstance(value, list):
+            raise ValueError(value)
+        found = [read_value(element, attribute, [], True) for element in value if element is not None]
+        return [element for element in found if element is not None]
     if type == "bool":
-        if value not in (True, False):
-            raise ValueError(value)
-        return value
-    if type.startswith("int"):
-        if not is_number:
-            raise ValueError(value)
-        return whole(value)
+        return value if value in (True, False) else fail(value)
+    if type in WHOLE:
+        number = whole(value) if is_number else fail(value)
+        return number if -WHOLE[type] <= number < WHOLE[type] else fail(value)
     if type in ("float", "double"):
-        number = float(value)
+        number = float(value) if is_number else fail(value)
         return struct.unpack("f", struct.pack("f", number))[0] if type == "float" else number
+    if type == "date" and attribute.date in ("seconds", "milliseconds"):
+        return read_date(value, attribute.date) if is_number else fail(value)
     if type == "decimal":
-        return canonical_decimal(value)
+        return canonical_decimal(value) if is_number or is_text else fail(value)
+    if not is_text:
+        raise ValueError(value)
     if type == "date":
         return read_date(value, attribute.date)
     if type == "uuid":
         return str(uuid.UUID(value)).upper()
     if type == "data":
-        return base64.b64encode(base64.b64decode(value)).decode()
-    if isinstance(value, Number) and not take:
-        raise ValueError(value)
+        return base64.b64encode(base64.b64decode(value, validate=True)).decode()
     return str(value)
+
+
+WHOLE = {"int16": 2 ** 15, "int32": 2 ** 31, "int64": 2 ** 63}
+
+
+def fail(value):
+    raise ValueError(value)
+
+
+def broken_rules(attribute, value):
+    """Whether a value is outside of the bounds and lengths of its attribute."""
+    rules = attribute.declaration
+    if value is None:
+        return False
+    if "min" in rules and value < rules["min"] or "max" in rules and value > rules["max"]:
+        return True
+    return "minLength" in rules and len(value) < rules["minLength"] or "maxLength" in rules and len(value) > rules["maxLength"]
 
 
 # ---- Documents
@@ -365,9 +512,82 @@ class Record:
     def __init__(self, entity, parent, link, key, source):
         self.entity, self.parent, self.link, self.key, self.source = entity, parent, link, key, source
         self.values = {}
+        # Of composites: ABSENT, None or the object at each node, and what the document has of fields.
+        self.wholes, self.fields = {}, {}
         # Lists of ("record", Record) and ("key", value); empty for null.
         self.links = {}
         self.target = None
+        # The place of the element in the document, if it is one.
+        self.number = None
+
+    def key_value(self, name):
+        found = self.values.get(name, self.fields.get(name))
+        if found is None:
+            raise Rejected({"missing-key"})
+        return found
+
+    def apply(self, values):
+        """Sets what the document says of attributes, unless the object has to be left out."""
+        values.update(self.values)
+        unknown, problems, fresh = None, [], []
+        for node in self.entity.nodes:
+            whole = self.wholes[node.name]
+            above = [outer for outer in node.lineage[:-1] if outer.is_optional]
+            if any(values[outer.name] is None for outer in above):
+                continue
+            if whole is None and not node.is_optional and node.outer not in self.nulls:
+                # Null in the place of one that must be there. Is it one if all that is in it may be nil?
+                if not any(not leaf.is_optional and not leaf.keeps_on_null and leaf.is_inside for leaf in node.own_leaves()):
+                    unknown = f"null for {node.name}"
+            elif whole is None and node.is_optional:
+                for attribute in node.names_of_all():
+                    values[attribute.name] = None
+            elif whole is not ABSENT and whole is not None and node.is_optional and values[node.name] is None:
+                values[node.name] = True
+                fresh.append(node)
+        for leaf in self.entity.leaves:
+            value = self.fields.get(leaf.name, ABSENT)
+            if value is ABSENT:
+                continue
+            nil = next((outer for outer in leaf.optional_above if values[outer.name] is None), None)
+            if nil is None:
+                if value is not None:
+                    values[leaf.name] = value
+                elif leaf.keeps_on_null:
+                    pass
+                elif leaf.is_optional:
+                    values[leaf.name] = None
+                else:
+                    problems.append(Rejected({"bad-value"}, property=leaf.name))
+            elif value is not None and self.wholes[nil.name] is None and leaf in nil.own_leaves() and not leaf.is_optional:
+                # A value without the whole.
+                problems.append(Rejected({"broken-rule", "bad-value"}))
+            elif value is not None or not leaf.is_optional and leaf.path[:len(nil.path)] != nil.path:
+                unknown = f"{leaf.name} without {nil.name}"
+        for node in fresh:
+            for leaf in node.own_leaves():
+                if values[leaf.name] is None and not leaf.is_optional:
+                    problems.append(Rejected({"missing-values", "broken-rule"}))
+                elif leaf.is_optional and leaf.has_default and leaf.name not in self.fields:
+                    unknown = f"the default of {leaf.name}"
+        for attribute in [*self.entity.plain.values(), *self.entity.leaves]:
+            if broken_rules(attribute, values[attribute.name]):
+                problems.append(Rejected({"broken-rule"}, attribute.names, attribute.name))
+        if unknown:
+            raise Ambiguous(unknown)
+        if problems:
+            one = problems[0]
+            raise one if len(problems) == 1 else Rejected(set.union(*(problem.codes for problem in problems)))
+
+    @property
+    def nulls(self):
+        return [node for node in self.entity.nodes if self.wholes[node.name] is None]
+
+
+def lacks(entity, values):
+    """Whether a new object has not all values that it needs."""
+    return any(values[attribute.name] is None and not attribute.is_optional and not (attribute.node and attribute.optional_above)
+               for attribute in [*entity.plain.values(), *entity.leaves])
 
 
 def walk(value, steps, key=None):
@@ -421,33 +641,29 @@ def read_record(model, source, name, parent=None, link=None, key=None):
         text = walk(source, [("name", step) for step in entity.entity_path])
         entity = next(other for other in model.subtree(name) if other.text == text and not other.is_abstract)
     record = Record(entity, parent, link, key, source)
-    for attribute in entity.attributes.values():
+    for attribute in entity.plain.values():
         if not attribute.is_mapped:
             continue
-        first = attribute.path[0][0]
-        if first == "$key":
-            value = ABSENT if key is None else key
+        value = read_attribute(record, attribute)
+        if value is ABSENT or value is None and attribute.keeps_on_null:
+            continue
+        if value is None and not attribute.is_optional:
+            if not is_plural(attribute):
+                raise Rejected({"bad-value"}, attribute.names, attribute.name)
+            value = []
+        record.values[attribute.name] = value
+    for node in entity.nodes:
+        whole = source if isinstance(source, dict) else ABSENT
+        for step in node.path:
+            whole = whole.get(step[1], ABSENT) if isinstance(whole, dict) else whole
+        if whole is not ABSENT and whole is not None and not isinstance(whole, dict):
+            raise Rejected({"bad-value"}, [step[1] for step in node.path])
+        record.wholes[node.name] = whole
+    for leaf in entity.leaves:
+        if leaf.is_mapped:
+            value = read_attribute(record, leaf)
             if value is not ABSENT:
-                record.values[attribute.name] = value_of_text(value, attribute)
-            continue
-        if first == "$value":
-            value = ABSENT if isinstance(source, dict) else source
-        elif first == "^":
-            outer, steps = record, attribute.path
-            while steps[0][0] == "^":
-                outer, steps = outer.parent, steps[1:]
-            value = walk(outer.source, steps)
-        else:
-            value = walk(source, attribute.path) if isinstance(source, dict) else ABSENT
-        if value is ABSENT:
-            continue
-        if value is None:
-            if not attribute.keeps_on_null:
-                record.values[attribute.name] = [] if is_plural(attribute) and not attribute.is_optional else None
-        elif is_plural(attribute):
-            record.values[attribute.name] = [read_value(element, attribute, None, True) for _, element in value]
-        else:
-            record.values[attribute.name] = read_value(value, attribute)
+                record.fields[leaf.name] = value
     for relationship in entity.relationships.values():
         if not relationship.is_mapped or not isinstance(source, dict):
             continue
@@ -461,14 +677,39 @@ def read_record(model, source, name, parent=None, link=None, key=None):
         for inner_key, member in value or []:
             is_object = isinstance(member, dict) or destination.is_scalar and not relationship.reference
             if is_object and not relationship.reference:
-                members.append(("record", read_record(
-                    model, member, relationship.destination, record, relationship, inner_key)))
+                try:
+                    members.append(("record", read_record(
+                        model, member, relationship.destination, record, relationship, inner_key)))
+                except Rejected as reason:
+                    raise Ambiguous(f"a nested object is left out: {reason}") from reason
             else:
                 attribute = destination.attributes[relationship.reference or destination.key[0]]
                 members.append(("key", attribute.name, read_value(
                     member, attribute, relationship.take or attribute.take)))
         record.links[relationship.name] = members
     return record
+
+
+def read_attribute(record, attribute):
+    """The value of a document: ABSENT, None, or a value."""
+    source, first = record.source, attribute.path[0][0]
+    if first == "$key":
+        return ABSENT if record.key is None else value_of_text(record.key, attribute)
+    if first == "$value":
+        value = ABSENT if isinstance(source, dict) else source
+    elif first == "^":
+        outer, steps = record, attribute.path
+        while steps[0][0] == "^":
+            outer, steps = outer.parent, steps[1:]
+        value = walk(outer.source, steps)
+    else:
+        value = walk(source, attribute.path) if isinstance(source, dict) else ABSENT
+    if value is ABSENT or value is None:
+        return value
+    if is_plural(attribute):
+        found = [read_value(element, attribute, None, True) for _, element in value]
+        return [element for element in found if element is not None]
+    return read_value(value, attribute)
 
 
 def value_of_text(text, attribute):
@@ -494,8 +735,8 @@ class Store:
         self.items = []
         # What has left the relationship that owns it, in the document that is read.
         self.lost = []
-        # The number of objects of the last document that were refused.
-        self.refused = 0
+        # The number of objects of the last document that were refused, and the reasons to leave out elements by their places.
+        self.refused, self.rejected = 0, {}
 
     # The import of one document, under the policy objectTrump.
 
@@ -510,16 +751,22 @@ class Store:
                         flatten(member[1])
 
         order = {}
-        for element in elements:
+        self.rejected = {}
+        for number, element in enumerate(elements):
             order_of(element, order)
-            flatten(read_record(self.model, element, entity))
+            try:
+                record = read_record(self.model, element, entity)
+            except Rejected as reason:
+                self.rejected[number] = reason
+                continue
+            record.number = number
+            flatten(record)
         # Values that are no objects come right after the object around them.
         records.sort(key=lambda record: order.get(id(record.source), order.get(record.parent and id(record.parent.source))))
         former = set(map(id, self.items))
         self.find(records, former)
         before = {id(item): dict(item.values) for item in self.items if id(item) in former}
-        for record in records:
-            record.target.values.update(record.values)
+        records = self.apply(records, former)
         self.refuse(records, before)
         for record in records:
             for name, members in record.links.items():
@@ -534,6 +781,55 @@ class Store:
             if not item.is_deleted and self.is_orphan(item, relationship):
                 self.delete(item)
         self.lost = []
+
+    def apply(self, records, former):
+        """Sets the attributes; the result is the records that are not left out."""
+        present, values = list(self.items), {id(item): dict(item.values) for item in self.items}
+        try:
+            for record in records:
+                try:
+                    record.apply(record.target.values)
+                except Rejected as reason:
+                    self.leave_out(record, records, reason)
+            for record in records:
+                if id(record.target) not in former and record.number not in self.rejected and lacks(
+                        record.entity, record.target.values):
+                    self.leave_out(record, records, Rejected({"missing-values"}))
+        except Ambiguous:
+            self.items = [item for item in present if id(item) in former]
+            for item in self.items:
+                item.values = values[id(item)]
+            raise
+        for record in records:
+            if record.number in self.rejected:
+                record.target.values = values[id(record.target)]
+                if id(record.target) not in former:
+                    record.target.is_deleted = True
+                    self.items.remove(record.target)
+        return [record for record in records if record.number is None or record.number not in self.rejected]
+
+    def leave_out(self, record, records, reason):
+        """Elements with mistakes are alone: what else the document says of their objects, or in them, is another question."""
+        if record.number is None or record.links or sum(other.target is record.target for other in records) > 1:
+            raise Ambiguous(f"an object is left out that is not alone: {record.entity.name}, {reason}")
+        self.rejected[record.number] = reason
+
+    def judge(self, element, entity):
+        """What an element would be without others: left out, without an effect on the object that is there, or a change."""
+        try:
+            record = read_record(self.model, element, entity)
+            key = [record.key_value(name) for name in record.entity.key]
+            present = next((item for item in self.items if item.entity.root == record.entity.root and [
+                item.values[name] for name in record.entity.key] == key), None)
+            values = dict((present or Item(record.entity)).values)
+            record.apply(values)
+            if present is None and lacks(record.entity, values):
+                return "rejected"
+        except Rejected:
+            return "rejected"
+        except Ambiguous:
+            return "ambiguous"
+        return "new" if present is None else "same" if present.values == values else "changed"
 
     def refuse(self, records, before):
         """Takes back what another object's values of a unique key forbid.
@@ -603,7 +899,7 @@ class Store:
                     key = [self.root_of_key(record.entity)]
                     for name in record.entity.key:
                         if name in record.entity.attributes:
-                            key.append(record.values[name])
+                            key.append(record.key_value(name))
                         else:
                             key.append(id(self.owner_of(record, name)))
                     item = index.get(tuple(key))
@@ -627,8 +923,8 @@ class Store:
         for item in self.items:
             self.index[id(item)] = item
         for record in records:
-            for name in record.values:
-                self.index.setdefault((self.declarer(record.entity, name), name, repr(record.values[name])), record.target)
+            for name, value in [*record.values.items(), *record.fields.items()]:
+                self.index.setdefault((self.declarer(record.entity, name), name, repr(value)), record.target)
         for item in self.items:
             if not item.is_deleted:
                 for name, value in item.values.items():
@@ -639,7 +935,7 @@ class Store:
 
     def declarer(self, entity, name):
         for ancestor in reversed(entity.lineage):
-            declared = self.model.source["entities"][ancestor]
+            declared, name = self.model.source["entities"][ancestor], name.split(".")[0]
             if name in declared.get("attributes", {}) or name in declared.get("relationships", {}):
                 return ancestor
 

@@ -100,10 +100,12 @@ private struct BoundSearch {
       origins: owners, words: relationship.tightenedCounts(since: mayHaveFewer ? nil : former))
   }
 
-  /// The stored relationship that an end of a link continues; nil if there is none, or several.
+  /// The stored relationship that an end of a link continues; nil if there is none, or several, or if partners are added
+  /// because the pairs are read from both ends from now on.
   private func former(_ move: LinkMove, isSecond: Bool) -> Relationship? {
     guard move.sources.count == 1, let source = move.sources.first else { return nil }
     let link = stored.all[source.link]
+    if move.link.isSymmetric != link.isSymmetric { return nil }
     return source.isReversed == isSecond ? link.first : link.second
   }
 }
