@@ -6,7 +6,7 @@ import TrellisModel
 extension PredicateExpressions.KeyPath: ImportableExpression {
   func term(_ reading: inout PredicateReading) throws(PredicateImportError) -> ImportedTerm {
     switch try reading.term(root) {
-    case .object(let path): return try property(path)
+    case .object(let path): return try property(path, reading)
     case .composite(let composite): return try field(of: composite)
     case .members(let members): return try aspect(of: members)
     case .value(let text) where text.kind == .text: return try aspect(of: text)
@@ -17,13 +17,19 @@ extension PredicateExpressions.KeyPath: ImportableExpression {
   }
 
   /// The term for a property of an object.
-  private func property(_ path: PropertyPath) throws(PredicateImportError) -> ImportedTerm {
+  private func property(
+    _ path: PropertyPath, _ reading: PredicateReading
+  ) throws(PredicateImportError) -> ImportedTerm {
     guard let object = type(of: keyPath).rootType as? ManagedObject.Type else { throw unknown(Root.Output.self) }
     let table = object._keyPaths
     guard !table.isEmpty else {
       throw PredicateImportError(
         code: .noKeyPaths,
         message: "\(object) does not know its key paths. Put \"foundationPredicates\": true into its model file.")
+    }
+    if let derivation = table.derivation(of: keyPath), let kind = ImportedKind(Output.self) {
+      let operand = derivation.rooted(at: path, firstVariable: reading.nextVariable)
+      return .value(ImportedValue(operand, kind.kind))
     }
     guard let number = table.number(of: keyPath) else { throw unknown(object) }
     if number == KeyPathTable.identity { return .value(ImportedValue(.path(path), .integer)) }

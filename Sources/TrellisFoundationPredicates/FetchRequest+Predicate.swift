@@ -111,6 +111,9 @@ struct PredicateReading {
   /// The number of the innermost variable for members.
   private var depth = 0
 
+  /// The first number that no variable around the current expression has.
+  var nextVariable: Int { depth + 1 }
+
   mutating func term(_ expression: some PredicateExpression) throws(PredicateImportError) -> ImportedTerm {
     guard let importable = expression as? any ImportableExpression else {
       throw .unsupported(type(of: expression))

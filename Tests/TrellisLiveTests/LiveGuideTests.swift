@@ -47,6 +47,8 @@ import Trellis
   @Test("sections") func sections() throws {
     let shelves = try context.live(Book.all.sorted { $0.title }, sectionedBy: { $0.genre })
     #expect(shelves.sections.map { section in "\(section.value): \(section.count)" } == ["novel: 1", "poems: 1"])
+    let index = try context.live(Book.all, sectionedBy: { $0.title.initial(in: Locale(identifier: "ko")) })
+    #expect(index.sections.map(\.value).allSatisfy { $0 != nil })
   }
 
   @Test("one moment") func moment() throws {

@@ -36,6 +36,19 @@ import TrellisTestSupport
     #expect(try titles(#Predicate { $0.shop?.second?.longitude == 4 }) == ["a"])
   }
 
+  @Test("a derived attribute is its expression, also around and behind members") func derived() throws {
+    let receipt = try #require(try context.fetch(Receipt.where { $0.title == "a" }).first)
+    _ = Line(in: context, cost: Money(amount: 6), count: 2, receipt: receipt)
+    _ = Line(in: context, cost: Money(amount: 1), receipt: receipt)
+    try context.save()
+    let (least, sum): (Decimal, Decimal) = (250, 13)
+    #expect(try titles(#Predicate { ($0.cents ?? 0) > least }) == ["a"])
+    #expect(try titles(#Predicate { $0.heading == "B" && $0.lineCount == 0 }) == ["b"])
+    #expect(try titles(#Predicate { $0.lineTotal == sum && $0.level == "high" }) == ["a"])
+    #expect(try titles(#Predicate { $0.lines.contains { $0.total == 12 && $0.receipt?.lineTotal == sum } }) == ["a"])
+    #expect(try titles(#Predicate { $0.lines.filter { $0.receipt?.level == "high" }.count == 2 }) == ["a"])
+  }
+
   @Test("an own type is compared by its stored form") func scalars() throws {
     let isbn = ISBN(rawValue: "9783161484100")
     #expect(try titles(#Predicate { $0.isbn == isbn }) == ["b"])

@@ -236,6 +236,19 @@ enum KeyPathEmitter {
     for composite in plan.composites {
       writer.line("\\\(plan.name).\(composite.name.spelled): \(composite.composite.attributes.lowerBound),")
     }
+    let derived = plan.fields.filter(\.isDerived)
+    guard !derived.isEmpty else {
+      writer.outdent()
+      return writer.line("])")
+    }
+    writer.outdent()
+    writer.line("], derived: [")
+    writer.indent()
+    for field in derived {
+      writer.line(
+        "\\\(plan.name).\(field.name.spelled): { \(plan.name).Columns(.init(variable: 0)).\(field.name.spelled)._operand },"
+      )
+    }
     writer.outdent()
     writer.line("])")
   }

@@ -50,7 +50,11 @@ struct InitialLabels {
     var (low, high) = (place, texts.count)
     while low < high {
       let middle = (low + high) / 2
-      if case .text(let text) = texts[middle], order.compare(text, start) < 0 { low = middle + 1 } else { high = middle }
+      if case .text(let text) = texts[middle], order.compare(text, start) < 0 {
+        low = middle + 1
+      } else {
+        high = middle
+      }
     }
     return low
   }
@@ -75,7 +79,8 @@ private enum Alphabets {
     case "ja": pairs("あ ぁ か か さ さ た た な な は は ま ま や ゃ ら ら わ ゎ")
     case "zh":
       pairs(
-        "A 阿 B 八 C 嚓 D 咑 E 妸 F 发 G 旮 H 哈 J 丌 K 咔 L 垃 M 妈 N 拏 O 噢 P 妑 Q 七 R 呥 S 仨 T 他 W 屲 X 夕 Y 丫 Z 帀")
+        "A 阿 B 八 C 嚓 D 咑 E 妸 F 发 G 旮 H 哈 J 丌 K 咔 L 垃 M 妈 N 拏 O 噢 "
+          + "P 妑 Q 七 R 呥 S 仨 T 他 W 屲 X 夕 Y 丫 Z 帀")
     case "sv", "fi": letters("a b c d e f g h i j k l m n o p q r s t u v w x y z å ä ö")
     case "da", "nb", "nn", "no": letters("a b c d e f g h i j k l m n o p q r s t u v w x y z æ ø å")
     case "es": letters("a b c d e f g h i j k l m n ñ o p q r s t u v w x y z")
@@ -86,7 +91,9 @@ private enum Alphabets {
       letters("a b c cs d dz dzs e f g gy h i j k l ly m n ny o ö p q r s sz t ty u ü v w x y z zs")
     case "hr", "bs", "sl": letters("a b c č ć d dž đ e f g h i j k l lj m n nj o p q r s š t u v w x y z ž")
     case "ro": letters("a ă â b c d e f g h i î j k l m n o p q r s ș t ț u v w x y z")
-    case "tr", "az": pairs("A a B b C c Ç ç D d E e F f G g Ğ ğ H h I ı İ i J j K k L l M m N n O o Ö ö P p Q q R r S s Ş ş T t U u Ü ü V v W w X x Y y Z z")
+    case "tr", "az":
+      // The small letters of I and İ are those of no other language.
+      letters("a b c ç d e f g ğ h") + pairs("I ı İ i") + letters("j k l m n o ö p q r s ş t u ü v w x y z")
     case "vi": letters("a ă â b c d đ e ê f g h i j k l m n o ô ơ p q r s t u ư v w x y z")
     case "et": letters("a b c d e f g h i j k l m n o p q r s š z ž t u v õ ä ö ü x y")
     case "lt": letters("a b c č d e f g h i j k l m n o p q r s š t u v w x z ž")

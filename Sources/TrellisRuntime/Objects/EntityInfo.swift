@@ -306,9 +306,20 @@ struct ModelMismatch: Error, CustomStringConvertible {
   public static let identity = -1
 
   private let numbers: [AnyKeyPath: Int]
+  private let derivations: [AnyKeyPath: @Sendable () -> Operand]
 
   /// Creates a table of property numbers by key path.
-  public init(_ numbers: [AnyKeyPath: Int]) { self.numbers = numbers }
+  ///
+  /// - Parameters:
+  ///   - numbers: The numbers of the properties with values of their own.
+  ///   - derivations: The expressions of derived attributes, over the object.
+  public init(_ numbers: [AnyKeyPath: Int], derived derivations: [AnyKeyPath: @Sendable () -> Operand] = [:]) {
+    self.numbers = numbers
+    self.derivations = derivations
+  }
+
+  /// The expression of a derived attribute, over the object; nil for another key path.
+  public func derivation(of keyPath: AnyKeyPath) -> Operand? { derivations[keyPath]?() }
 
   /// The property's number, ``identity``, or nil if the key path does not belong to the model.
   public func number(of keyPath: AnyKeyPath) -> Int? { numbers[keyPath] }

@@ -19,16 +19,26 @@ import TrellisTestSupport
       try index(["김", "까치", "나비", "가", "Zoe", "anna", "하늘", "7번", "Иван", "あき", "ㅋㅋ", "Ángel"], "ko") == [
         "#: 7번", "ㄱ: 가 김 까치", "ㄴ: 나비", "ㅋ: ㅋㅋ", "ㅎ: 하늘", "A: Ángel anna", "Z: Zoe", "…: Иван あき",
       ])
-    #expect(try index(["Åsa", "Anna", "Öl", "Zlatan", "åke", "Ägir"], "sv_SE") == ["A: Anna", "Z: Zlatan", "Å: åke Åsa", "Ä: Ägir", "Ö: Öl"])
+    #expect(
+      try index(["Åsa", "Anna", "Öl", "Zlatan", "åke", "Ägir"], "sv_SE") == [
+        "A: Anna", "Z: Zlatan", "Å: åke Åsa", "Ä: Ägir", "Ö: Öl",
+      ])
     #expect(try index(["Åsa", "Anna", "Öl", "Zlatan"], "de") == ["A: Anna Åsa", "O: Öl", "Z: Zlatan"])
-    #expect(try index(["chata", "cukr", "dům", "had", "čaj", "Chleba"], "cs") == ["C: cukr", "Č: čaj", "D: dům", "H: had", "CH: chata Chleba"])
-    #expect(try index(["İzmir", "ısı", "Isparta", "çay", "Cem", "şal"], "tr") == ["C: Cem", "Ç: çay", "I: ısı Isparta", "İ: İzmir", "Ş: şal"])
+    #expect(
+      try index(["chata", "cukr", "dům", "had", "čaj", "Chleba"], "cs") == [
+        "C: cukr", "Č: čaj", "D: dům", "H: had", "CH: chata Chleba",
+      ])
+    #expect(
+      try index(["İzmir", "ısı", "Isparta", "çay", "Cem", "şal"], "tr") == [
+        "C: Cem", "Ç: çay", "I: ısı Isparta", "İ: İzmir", "Ş: şal",
+      ])
     #expect(
       try index(["がく", "カメラ", "あき", "やま", "Tom", "日本", "ゃ"], "ja") == [
         "T: Tom", "あ: あき", "か: がく カメラ", "や: ゃ やま", "…: 日本",
       ])
     #expect(try index(["ลม", "เด็ก", "กา", "Som"], "th") == ["ก: กา", "ด: เด็ก", "ล: ลม", "S: Som"])
-    #expect(try index(["Ёлка", "Елена", "Яна", "Bob", "йод"], "ru") == ["Е: Елена Ёлка", "Й: йод", "Я: Яна", "B: Bob"])
+    #expect(
+      try index(["Ёлка", "Елена", "Яна", "Bob", "йод"], "ru") == ["Е: Елена Ёлка", "Й: йод", "Я: Яна", "B: Bob"])
     #expect(try index(["Ñandú", "Nube", "Ola"], "es_MX") == ["N: Nube", "Ñ: Ñandú", "O: Ola"])
     #expect(try index(["", "!", "한"], "en") == ["#:  !", "…: 한"])
   }
@@ -55,7 +65,9 @@ import TrellisTestSupport
     #expect(rising.sections.map { $0.map(\.name) } == [["다"], ["라"]])
   }
 
-  @Test("whatever the texts, each label has one section", arguments: ["ko", "ja", "zh", "sv", "cs", "hu", "tr", "th", "vi", "ru", "ar", "en"])
+  @Test(
+    "whatever the texts, each label has one section",
+    arguments: ["ko", "ja", "zh", "sv", "cs", "hu", "tr", "th", "vi", "ru", "ar", "en"])
   func sections(_ language: String) throws {
     var random = SeededGenerator(seed: .random(in: 0 ... .max))
     print("initials: seed \(random)")
