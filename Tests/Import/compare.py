@@ -15,6 +15,7 @@ import decimal
 import json
 import pathlib
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -329,6 +330,9 @@ class Trial:
         after = run("dump", store).stdout
         if self.maker.conflicts:
             return
+        if any(file.get("is_update") for file in self.files):
+            # A new object that is refused at the save has had a key.
+            dump, after = (re.sub(rb'"nextKey": \d+', b"", text) for text in (dump, after))
         if after != dump:
             lines = zip(dump.decode().splitlines(), after.decode().splitlines())
             raise Difference("the same documents again change rows:\n" + "\n".join(

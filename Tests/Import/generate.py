@@ -36,9 +36,17 @@ DEFAULTS = {"string": "std", "int16": 7, "int32": -7, "int64": 9007199254740993,
 # Within the values that are made, and values beyond them.
 RULES = {"int16": ({"max": 30_000}, 30_001), "int32": ({"min": -2_000_000_000}, -2_000_000_001),
          "string": ({"maxLength": 80}, "x" * 81), "[string]": ({"minLength": 0, "maxLength": 3}, ["a", "b", "", "d"])}
-# What Trellis reads otherwise than its guide says, and which is therefore left out: lists of dates without brackets in their
-# path, and decimals that are texts in such lists.
-OPEN = {"dates in plain lists", "texts in plain lists of decimals"}
+# What Trellis does otherwise than its guide says, and which is therefore left out. Take out what is corrected.
+OPEN = {
+    # A list of dates without brackets in its path reads numbers, and no dates.
+    "dates in plain lists",
+    # "1.5" is no element of such a list of decimals, but one of a list with brackets.
+    "texts in plain lists of decimals",
+    # "default" under "fields", for a field that may be nil.
+    "defaults of optional fields",
+    # Of a composite that becomes nil, fields that lie elsewhere keep their values, and the object is rejected.
+    "null beside fields elsewhere",
+}
 WORDS = ["red", "green", "blue", "sea", "winter", "lamp", "bridge", "naïve", "über", "커피", "x1"]
 
 
@@ -213,6 +221,8 @@ class Maker:
         declaration = {"type": type}
         if is_optional:
             declaration = random.choice([{"type": type + "?"}, {"type": type, "optional": True}])
+        if self.chance(0.5):
+            return declaration["type"] if len(declaration) == 1 else declaration
         node = Node(name, declaration, style, self.source)
         fields = {}
         for place, leaf in enumerate(node.leaves()):
@@ -222,7 +232,8 @@ class Maker:
             plain = leaf.name[len(name) + 1:]
             # What stands at the field of the composite is said again: the guide leaves open whether it would count.
             known = dict(words) if isinstance(words, dict) else {}
-            if self.chance(0.25) and words is not False and leaf.declaration["type"].rstrip("?") in DEFAULTS and "uppercase" not in leaf.take:
+            may_have_default = not (leaf.is_optional and "defaults of optional fields" in OPEN)
+            if self.chance(0.25) and words is not False and may_have_default and leaf.declaration["type"].rstrip("?") in DEFAULTS and "uppercase" not in leaf.take:
                 use["default"] = {"string": "other", "bool": False, "Mood": "calm", "Rank": "negative", "[string]": [],
                                   "[int64]": [3], "double": -0.25, "float": 2.5}.get(leaf.type, 11)
             if words is False:
@@ -880,7 +891,7 @@ class Maker:
         is_whole = any(outer.is_optional for outer in node.lineage)
         if node.is_optional:
             if value is None or not is_full and self.chance(0.4) and len(node.lineage) == 1:
-                if value is None and self.chance(0.5):
+                if value is None and self.chance(0.5) and self.may_be_null(node):
                     self.put(tree, node.path, Token("null"))
                 return
         if is_whole or self.chance(0.7):
@@ -903,6 +914,10 @@ class Maker:
                 self.put_value(tree, field, inner)
             elif (field.has_default or self.chance(0.5)) and not field.keeps_on_null:
                 self.put_null(tree, field)
+
+    def may_be_null(self, node):
+        return not self.conflicts or "null beside fields elsewhere" not in OPEN or all(
+            leaf.path[:len(node.path)] == node.path for leaf in node.leaves() if leaf.is_mapped)
 
     def put_object(self, tree, node):
         for step in node.path:
@@ -935,7 +950,7 @@ class Maker:
                         break
             if elements:
                 self.random.shuffle(elements)
-                found.append({"entity": name, "elements": elements, "form": self.form()})
+                found.append({"entity": name, "elements": elements, "form": self.form(), "is_update": True})
                 state.take_in([parse(text) for text in elements], name)
         return found
 
@@ -977,9 +992,11 @@ class Maker:
         """Each field with a chance."""
         if not self.chance(share + 0.3):
             return
+        if node.is_optional and self.conflicts and self.chance(0.15):
+            value = None
         if value is None:
             if self.chance(0.6):
-                return self.put(tree, node.path, Token("null"))
+                return self.put(tree, node.path, Token("null")) if self.may_be_null(node) else None
             # Of one that is nil: too little for a value.
             value, share = self.composite_value_of(node), 0.3
         self.put_object(tree, node)
@@ -1006,6 +1023,8 @@ class Maker:
                       and not self.is_plural(attribute) and attribute.path[0][0] == "name"]
         if nodes and self.chance(0.4):
             node = random.choice(nodes)
+            if not all(self.may_be_null(inner) for inner in node.nodes() if inner.is_optional):
+                return self.put(tree, node.path, random.choice([Token("3"), Token('"x"'), Token("true")]))
             return self.put(tree, node.path, random.choice([
                 Token("null"), Token("null"), Token("3"), Token('"x"'), Token("true"), [], [Tree()], Token('""')]))
         if attributes:
@@ -1024,7 +1043,7 @@ class Maker:
         if attribute.take:
             return random.choice(found)
         if type in RULES and ("maxLength" in attribute.declaration or {"min", "max"} & set(attribute.declaration)):
-            found += [quoted(RULES[type][1], random) if type == "string" else Token(str(RULES[type][1]))] * 3
+            found += [quoted(RULES[type][1], random) if type == "string" else Token(str(RULES[type][1]))] * 8
         if attribute.enum:
             found += [Token("77"), quoted("nobody", random), Token("true")]
         elif type in WHOLE:
@@ -1211,7 +1230,7 @@ class Maker:
         """What no path leads to."""
         for name in entity.derived:
             if self.chance(0.5):
-                tree.set(spelled(name, entity.style), self.random.choice([
+                tree.set(self.random.choice([spelled(name, entity.style), name]), self.random.choice([
                     Token("null"), Token("7"), Token('"text"'), Token("[1]"), Tree(), Token("true")]))
         for node in entity.nodes:
             found = tree

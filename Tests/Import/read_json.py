@@ -558,7 +558,8 @@ class Record:
                 elif leaf.is_optional:
                     values[leaf.name] = None
                 else:
-                    problems.append(Rejected({"bad-value"}, property=leaf.name))
+                    # A null for a field is no value of it, and it is a whole without one of its fields.
+                    problems.append(Rejected({"bad-value", "broken-rule"} if leaf.optional_above else {"bad-value"}))
             elif value is not None and self.wholes[nil.name] is None and leaf in nil.own_leaves() and not leaf.is_optional:
                 # A value without the whole.
                 problems.append(Rejected({"broken-rule", "bad-value"}))
@@ -657,6 +658,9 @@ def read_record(model, source, name, parent=None, link=None, key=None):
         for step in node.path:
             whole = whole.get(step[1], ABSENT) if isinstance(whole, dict) else whole
         if whole is not ABSENT and whole is not None and not isinstance(whole, dict):
+            if not any(inner.is_optional for inner in node.nodes()) and not any(
+                    leaf.is_mapped and leaf.path[:len(node.path)] == node.path for leaf in node.leaves()):
+                raise Ambiguous(f"nothing is read from the object {node.name}, and it is none")
             raise Rejected({"bad-value"}, [step[1] for step in node.path])
         record.wholes[node.name] = whole
     for leaf in entity.leaves:

@@ -73,6 +73,7 @@ import TrellisTestSupport
     let line = try #require(one.lines.first)
     #expect(isObserved({ _ = one.lineTotal }, { line.count += 1 }))
     #expect(isObserved({ _ = line.owner }, { one.title = "other" }))
+    #expect(isObserved({ _ = line.count }, { line.count += 1 }))
     #expect(!isObserved({ _ = one.heading }, { one.price.amount += 1 }))
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import Testing
 import Trellis
 import TrellisDynamic
@@ -315,6 +316,28 @@ private struct KeptRun {
     #expect(try context.objects("Sale", where: "heading == 'A!'").isEmpty)
     #expect(try context.objects("Sale", where: "heading == 'B!'").count == 1)
     #expect(try container.check().isEmpty)
+  }
+
+  @Test("a change behind several relationships is observed") func observation() throws {
+    let context = try TestContainer(.kept).container.newContext()
+    context.isObserving = true
+    let stall = Stall(in: context, name: "s")
+    let sale = Sale(in: context, title: "a", day: .now, isPaid: true, shop: stall)
+    let part = Part(in: context, text: "p", price: 1, receipt: sale)
+    func isObserved(_ read: () -> Void, _ change: () -> Void) -> Bool {
+      let flag = Flag()
+      withObservationTracking(read) { flag.isSet = true }
+      change()
+      return flag.isSet
+    }
+    #expect(isObserved({ _ = part.rival }, { _ = Sale(in: context, title: "b", day: .now, isPaid: true, shop: stall) }))
+    #expect(isObserved({ _ = stall.dear }, { part.price = 9 }))
+    #expect(isObserved({ _ = stall.dear }, { _ = Part(in: context, text: "q", price: 1, receipt: sale) }))
+    #expect(isObserved({ _ = part.rival }, { sale.shop = nil }))
+  }
+
+  private final class Flag: @unchecked Sendable {  // used by one test at a time
+    var isSet = false
   }
 
   // MARK: Migration

@@ -64,7 +64,7 @@ final class EntityInfo: Sendable {
   /// The attributes that are validated at a save.
   let checkedAttributes: [CheckedAttribute]
   /// The expressions of derived attributes, by property number.
-  let derivations: [Int: Derivation]
+  let derivations: [Int: OperandEvaluator]
   /// The composite attributes that may be nil, whose fields are validated at a save.
   let optionalGroups: [OptionalGroup]
   /// The attributes of each of them, as the bits of a ``ColumnMask``.
@@ -100,7 +100,7 @@ final class EntityInfo: Sendable {
   init(
     _ entity: Entity, type: ManagedObject.Type, relationships: [Relationship?],
     oneWayReferences: [RelationshipNumberedInfo], hooks: HookSet, storeChecks: StoreChecks,
-    derivations: [Int: Derivation]
+    derivations: [Int: OperandEvaluator]
   ) {
     self.derivations = derivations
     number = entity.index
@@ -463,46 +463,14 @@ enum KnownModels {
   }
 }
 
-/// The expression of a derived attribute, prepared for its objects.
-struct Derivation: Sendable {
-  let evaluator: OperandEvaluator
-  /// The relationships of the object that the expression goes through, in which a change is one of the value.
-  let relationships: [Int]
-
-  init?(_ operand: Operand, of entity: Entity) {
-    guard let evaluator = try? OperandEvaluator(operand) else { return nil }
-    self.evaluator = evaluator
-    var steps: Set<Int> = []
-    PredicateNode.operand(operand).collectFirstSteps(&steps)
-    relationships = steps.filter { entity.properties[$0].relationship != nil }.sorted()
-  }
-}
-
-extension PredicateNode {
-  /// Collects the first steps of the paths from the object itself.
-  fileprivate func collectFirstSteps(_ steps: inout Set<Int>) {
-    let path: PropertyPath? =
-      switch self {
-      case .operand(.path(let path)), .operand(.count(let path)), .operand(.entity(let path)): path
-      case .operand(.computed(.aggregate(_, let path, variable: _, _, _))): path
-      case .operand(.computed(.countWhere(let path, variable: _, _))): path
-      case .operand(.computed(.member(_, let path, variable: _, _))): path
-      case .predicate(.quantified(_, let path, variable: _, _)): path
-      default: nil
-      }
-    if let path, path.variable == 0, let first = path.steps.first { steps.insert(first) }
-    forEachPart { $0.collectFirstSteps(&steps) }
-  }
-}
-
 extension Model {
   /// The expressions of the derived attributes of an entity, by property number. A model that the build has checked has
   /// no others than valid ones.
-  func derivedValues(of entity: Entity) -> [Int: Derivation] {
-    var values: [Int: Derivation] = [:]
+  func derivedValues(of entity: Entity) -> [Int: OperandEvaluator] {
+    var values: [Int: OperandEvaluator] = [:]
     for case let attribute? in entity.properties.map(\.attribute) where attribute.description.derivation != nil {
       if let value = try? derivation(of: attribute) {
-        values[attribute.index] = Derivation(value.operand, of: entity)
+        values[attribute.index] = try? OperandEvaluator(value.operand)
       }
     }
     return values

@@ -14,7 +14,6 @@ extension ManagedObject {
   /// The value of a derived attribute in its stored form, with unsaved changes; null for another property.
   @_spi(Generated) public final func _derivedValue(_ property: Int) -> StoredValue {
     guard let graph = link.graph, let derivation = graph.info(of: self).derivations[property] else { return .null }
-    for relationship in derivation.relationships { _willRead(relationship) }
-    return graph.reporting { try derivation.evaluator.value(of: QueriedObject(self, graph)) } ?? .null
+    return graph.reporting { try derivation.value(of: QueriedObject(self, graph)) } ?? .null
   }
 }

@@ -298,17 +298,20 @@ struct QueriedObject: QueryObject {
   }
 
   func queryPartner(_ property: Int) throws -> QueriedObject? {
+    object._willRead(property)
     let partner = object._findPartner(property)
     try graph.throwPendingFailure()
     return partner.map { QueriedObject($0, graph) }
   }
 
   func queryMembers(_ property: Int) throws -> [QueriedObject] {
+    object._willRead(property)
     guard let relationship = graph.relationship(property, of: object) else { return [] }
     return try graph.memberObjects(of: object, relationship).map { QueriedObject($0, graph) }
   }
 
   func queryMemberCount(_ property: Int) throws -> Int {
+    object._willRead(property)
     guard let relationship = graph.relationship(property, of: object) else { return 0 }
     return try graph.loadedList(of: object, relationship).keys.count
   }
