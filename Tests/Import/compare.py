@@ -210,7 +210,6 @@ class Trial:
         self.model_file.write_text(self.maker.text)
         self.random = random.Random(seed)
         self.count = self.mistakes = 0
-        self.left_out = set()
 
     def write(self, name, file, elements=None):
         text, at = generate.document(file["form"], elements or file["elements"])
@@ -253,7 +252,6 @@ class Trial:
                 expected.take_in(elements_of(text, file["form"], at), entity)
             except read_json.Ambiguous:
                 # Of what later documents have changed it says something else.
-                self.left_out.add(path)
                 continue
             done = self.take_in(store, entity, path, arguments, codes=(0, 1))
             self.rejected(path, file["form"], at, text, done, expected)
@@ -277,11 +275,12 @@ class Trial:
         for number in sorted({*found, *expected.rejected}):
             reason, failures = expected.rejected.get(number), found.get(number, [])
             if reason is None or not failures:
-                raise Difference(f"{path.name}: element {number} is rejected for {[(f['code'], f['pointer'], f['message']) for f in failures]}, "
-                                 f"and the documentation says: {reason}")
+                told = [(failure["code"], failure["pointer"], failure["message"]) for failure in failures]
+                raise Difference(f"{path.name}: element {number} is rejected for {told}, and the documentation says: {reason}")
             codes = {failure["code"] for failure in failures}
             if not codes <= reason.codes:
-                raise Difference(f"{path.name}: element {number} is rejected for {sorted(codes)}, and not {sorted(reason.codes)}")
+                raise Difference(
+                    f"{path.name}: element {number} is rejected for {sorted(codes)}, and not {sorted(reason.codes)}")
             if reason.names and form != "lines":
                 end = "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in reason.names)
                 if not any(failure["pointer"].endswith(f"/{number}{end}") for failure in failures):

@@ -15,8 +15,8 @@ import struct
 import sys
 import uuid
 
-from read_json import (Model, Node, Store, WHOLE, WIDTHS, canonical_decimal, date_pieces, enum_values, parse, read_path, spelled,
-                       stored_form)
+from read_json import (Model, Node, Store, WHOLE, WIDTHS, canonical_decimal, date_pieces, enum_values, parse, read_path,
+                       spelled, stored_form)
 
 PATTERNS = ["yyyy-MM-dd", "dd.MM.yyyy", "yyyy/MM/dd HH:mm", "yyyy-MM-dd'T'HH:mm:ss.SSSZ", "dd.MM.yyyy 'at' HH:mm:ss Z",
             "yyyyMMddHHmmss", "iso8601", "iso8601", "seconds", "milliseconds"]
@@ -232,8 +232,9 @@ class Maker:
             plain = leaf.name[len(name) + 1:]
             # What stands at the field of the composite is said again: the guide leaves open whether it would count.
             known = dict(words) if isinstance(words, dict) else {}
-            may_have_default = not (leaf.is_optional and "defaults of optional fields" in OPEN)
-            if self.chance(0.25) and words is not False and may_have_default and leaf.declaration["type"].rstrip("?") in DEFAULTS and "uppercase" not in leaf.take:
+            may_have_default = words is not False and leaf.declaration["type"].rstrip("?") in DEFAULTS and (
+                "uppercase" not in leaf.take and not (leaf.is_optional and "defaults of optional fields" in OPEN))
+            if may_have_default and self.chance(0.25):
                 use["default"] = {"string": "other", "bool": False, "Mood": "calm", "Rank": "negative", "[string]": [],
                                   "[int64]": [3], "double": -0.25, "float": 2.5}.get(leaf.type, 11)
             if words is False:
@@ -385,7 +386,8 @@ class Maker:
                 path = random.choice([f"l{number}[*]", f"l{number}[*].t.n", f"info.l{number}[*].v", f"ll{number}[*][*]"])
             elif kind == "entries":
                 path = random.choice([f"m{number}.*", f"m{number}.*.v", f"m{number}.*[*]"])
-        if type == "[date]" and "dates in plain lists" in OPEN and not (path and "*" in path):
+        if type == "[date]" and "dates in plain lists" in OPEN and not (
+                path and any(step[0] in ("*", "[*]") for step in read_path(path))):
             path = f"l{number}[*]"
         if path:
             words["path"] = path
@@ -428,8 +430,8 @@ class Maker:
         outer, field = key.split(".")
         type = self.source["composites"][attributes[outer]["type"]]["attributes"][field]
         use = attributes[outer].get("fields", {}).get(field, {})
-        inside = spelled(outer, self.source["entities"][name]["json"].get("style"))
-        return {"type": type, "json": use.get("json", f"{inside}.{spelled(field, self.source['entities'][name]['json'].get('style'))}")}
+        style = self.source["entities"][name]["json"].get("style")
+        return {"type": type, "json": use.get("json", f"{spelled(outer, style)}.{spelled(field, style)}")}
 
     def relationship(self, name, label, destination):
         random = self.random
@@ -992,7 +994,7 @@ class Maker:
         """Each field with a chance."""
         if not self.chance(share + 0.3):
             return
-        if node.is_optional and self.conflicts and self.chance(0.15):
+        if node.is_optional and self.conflicts and self.chance(0.3):
             value = None
         if value is None:
             if self.chance(0.6):

@@ -587,7 +587,7 @@ class Record:
 
 def lacks(entity, values):
     """Whether a new object has not all values that it needs."""
-    return any(values[attribute.name] is None and not attribute.is_optional and not (attribute.node and attribute.optional_above)
+    return any(values[attribute.name] is None and not attribute.is_optional and not attribute.optional_above
                for attribute in [*entity.plain.values(), *entity.leaves])
 
 
@@ -794,6 +794,8 @@ class Store:
                 try:
                     record.apply(record.target.values)
                 except Rejected as reason:
+                    if id(record.target) not in former and lacks(record.entity, record.target.values):
+                        reason = Rejected({*reason.codes, "missing-values"})
                     self.leave_out(record, records, reason)
             for record in records:
                 if id(record.target) not in former and record.number not in self.rejected and lacks(
