@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisDynamic
 import TrellisJSON
+import TrellisModel
+import TrellisStorage
 import TrellisTestSupport
 
 @Suite("Composite attributes in JSON") struct CompositeImportTests {
@@ -73,5 +76,67 @@ import TrellisTestSupport
     #expect(one.total == Money(amount: 2) && one.reducedBy == Money(amount: 3, currency: .eur) && one.paidAt == place)
     let two = try #require(try copy.fetch(Bill.where { $0.number == 2 }).first)
     #expect(two.reducedBy == nil && two.paidAt == nil && two.isbn?.rawValue == "9783161484100")
+  }
+
+  /// A composite with a field elsewhere, one with defaults of its use, and lists whose elements a store spells otherwise.
+  private static let places = ModelDescription(
+    name: "Places",
+    entities: [
+      EntityDescription(
+        "Place",
+        attributes: [
+          AttributeDescription("number", .int64), AttributeDescription("days", .array(.date), default: .list([])),
+          AttributeDescription("sums", .array(.decimal), default: .list([])),
+        ],
+        uniqueKeys: [["number"]], json: EntityJSON(key: ["number"]),
+        composites: [
+          CompositeAttributeDescription(
+            "price", "Price", optional: true,
+            fields: [AttributeDescription("unit", .string, json: PropertyJSON("unit"))]),
+          CompositeAttributeDescription(
+            "cost", "Price",
+            fields: [
+              AttributeDescription("amount", .int64, default: .value(.integer(1))),
+              AttributeDescription("unit", .string, default: .value(.text("u"))),
+              AttributeDescription("note", .string, default: .value(.text("x"))),
+            ]),
+        ])
+    ],
+    composites: [
+      CompositeDescription(
+        "Price",
+        attributes: [
+          AttributeDescription("amount", .int64), AttributeDescription("unit", .string),
+          AttributeDescription("note", .string, optional: true),
+        ])
+    ])
+
+  @Test("null for a whole is null for its fields elsewhere, and a use has defaults for optional fields")
+  func elsewhere()
+    throws
+  {
+    let container = try TestContainer(ObjectModel(dynamic: Self.places))
+    let context = container.container.newContext()
+    func load(_ text: String) throws -> JSONImportReport { try context.importJSON(entity: 0, from: Data(text.utf8)) }
+    #expect(try load(#"[{ "number": 1, "price": { "amount": 1 }, "unit": "kg" }]"#).rejected.isEmpty)
+    let place = try #require(try container.container.newContext().objects("Place").first)
+    #expect(place["price.unit"] == .text("kg") && place["cost.note"] == .text("x"))
+    #expect(try load(#"[{ "number": 1, "price": null }]"#).rejected.isEmpty)
+    let after = try #require(try container.container.newContext().objects("Place").first)
+    #expect(after["price.unit"] == .null && after["price"] == .null)
+    #expect(try load(#"[{ "number": 2, "price": null, "unit": "kg" }]"#).rejected.count == 1)
+  }
+
+  @Test("lists of dates and decimals are read and written as single ones are") func lists() throws {
+    let container = try TestContainer(ObjectModel(dynamic: Self.places))
+    let context = container.container.newContext()
+    let text = #"[{ "number": 1, "days": ["2026-01-31", "2026-02-01T12:00:00Z"], "sums": ["1.50", 2] }]"#
+    #expect(try context.importJSON(entity: 0, from: Data(text.utf8)).rejected.isEmpty)
+    let place = try #require(try container.container.newContext().objects("Place").first)
+    // Seconds since 2001, as Codable writes dates.
+    #expect(place["days"] == .text("[791510400,791640000]"))
+    #expect(place["sums"] == .text("[1.5,2]"))
+    let wrong = try context.importJSON(entity: 0, from: Data(#"[{ "number": 2, "days": [5] }]"#.utf8))
+    #expect(wrong.rejected.count == 1)
   }
 }

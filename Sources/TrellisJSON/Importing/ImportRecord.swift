@@ -170,7 +170,10 @@ final class ImportRecord {
       }
     }
     items = [:]
-    // A field may have a path of its own, so that the document has no object for the whole.
+    // A field may have a path of its own, so that the document has no object for the whole, or null in its place.
+    for group in map.groups where values[group.presence]?.isNull == true {
+      for field in group.fields where values[field] == nil { set(field, .null, at: offsets[group.presence]) }
+    }
     for group in map.groups where values[group.presence] == nil {
       guard let field = group.fields.first(where: { values[$0].map { !$0.isNull } ?? false }) else { continue }
       set(group.presence, .integer(1), at: offsets[field])

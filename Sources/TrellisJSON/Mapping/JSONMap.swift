@@ -301,10 +301,14 @@ private struct MapReader {
     let words = attribute.description.json ?? PropertyJSON()
     guard words.isMapped, attribute.column != nil else { return nil }
     let name = "\(entity.name).\(attribute.name)"
-    let found =
+    var found =
       attribute.isField && words.path == nil
       ? JSONPath(attribute.name.split(separator: ".").map { .name(style.spelling(of: String($0))) })
       : try path(words, name, style.spelling(of: attribute.name))
+    // A store keeps such elements in another form than documents of others have.
+    if case .array(let element) = attribute.type, element == .date || element == .decimal, !found.isPlural {
+      found.steps.append(.elements)
+    }
     let value = try ValueMap(attribute, words, isItem: found.isPlural, name)
     return FieldMap(attribute, found, value, keepsOnNull: words.keepsOnNull)
   }

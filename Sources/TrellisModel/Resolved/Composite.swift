@@ -142,8 +142,7 @@ struct CompositeExpansion {
       guard let place = fields[first...].firstIndex(where: { $0.attribute.name == path }) else {
         throw SchemaError("\(type.name) has no field \(own.name)")
       }
-      let isOptional = outer.isOptional || group.isOptional || fields[place].attribute.isOptional
-      fields[place].attribute.add(own, isOptional: isOptional)
+      fields[place].attribute.add(own, mayBeAbsent: outer.isOptional || group.isOptional)
     }
     return Composite(
       name: name, description: group, type: type, presence: presence, members: members,
@@ -153,8 +152,10 @@ struct CompositeExpansion {
 
 extension AttributeDescription {
   /// Adds what a composite attribute says of the field.
-  fileprivate mutating func add(_ own: AttributeDescription, isOptional: Bool) {
-    if let value = own.defaultValue, !isOptional { defaultValue = value }
+  ///
+  /// - Parameter mayBeAbsent: whether there may be no value of a composite around the field, whose default it is not then.
+  fileprivate mutating func add(_ own: AttributeDescription, mayBeAbsent: Bool) {
+    if let value = own.defaultValue, !mayBeAbsent { defaultValue = value }
     if let value = own.backfill { backfill = value }
     if let value = own.json { json = value }
     if let value = own.doc { doc = value }
