@@ -665,29 +665,6 @@ extension Model {
     }
   }
 
-  /// The facts that a store depends on which keeps the values of stored derived attributes: those of
-  /// ``storageSignature``, and the whole expression of each such attribute.
-  ///
-  /// - Complexity: that of ``storageSignature``, and linear in the expressions.
-  package var signatureWithDerivations: String {
-    guard hasStoredDerivations else { return storageSignature }
-    var lines: [String] = []
-    for entity in entities {
-      for case let attribute? in entity.properties.map(\.attribute)
-      where attribute.entity == entity.index && attribute.description.storesDerivation {
-        lines.append(derivationLine(attribute, of: entity))
-      }
-    }
-    return ([storageSignature] + lines).joined(separator: "\n")
-  }
-
-  private func derivationLine(_ attribute: Attribute, of entity: Entity) -> String {
-    let value = try? derivation(of: attribute)
-    let text = value?.operand.computedThroughout.formatText(of: entity.index, in: self) ?? ""
-    let line = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
-    return "derived \(entity.name).\(attribute.name): \(attribute.type.spelling), \(line)"
-  }
-
   private func signatureLine(_ relationship: Relationship, of entity: Entity) -> String {
     let count = relationship.isToMany ? "to many" : "to one"
     var parts = ["relationship \(entity.name).\(relationship.name): \(count) \(relationship.description.destination)"]
