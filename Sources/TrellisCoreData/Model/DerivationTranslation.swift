@@ -3,9 +3,9 @@ import TrellisModel
 /// Turns the expression of a derived attribute of Core Data into one over the names of the translated model.
 struct DerivationTranslation {
   private let entities: [TranslatedEntity]
-  private let derivedNames: [(entity: Int, place: Int, name: PropertyNamer.Name)]
+  private let derivedNames: [DerivedSource]
 
-  init(_ entities: [TranslatedEntity], _ derivedNames: [(entity: Int, place: Int, name: PropertyNamer.Name)]) {
+  init(_ entities: [TranslatedEntity], _ derivedNames: [DerivedSource]) {
     self.entities = entities
     self.derivedNames = derivedNames
   }

@@ -18,7 +18,7 @@ struct ModelTranslation {
   private var mayBeEmpty: [String] = []
   private var composites: CompositeTranslation
   /// The names of the derived attributes with a known expression, by the number of the entity and their place in it.
-  private var derivedNames: [(entity: Int, place: Int, name: PropertyNamer.Name)] = []
+  private var derivedNames: [DerivedSource] = []
   private let hint: (_ entity: String, _ attribute: String) -> AttributeType?
 
   /// - Parameters:
@@ -214,7 +214,7 @@ struct ModelTranslation {
         let named = namer.name([attribute.name])
         noteName(named, of: [attribute.name], subject)
         namer.take(named)
-        derivedNames.append((number, place, named))
+        derivedNames.append(DerivedSource(entity: number, place: place, name: named))
       } else if attribute.derivation == nil, case .composite(let name) = attribute.kind, composites.knows(name) {
         add(attribute, ofComposite: name, to: number, &namer)
       } else {
@@ -379,7 +379,7 @@ struct ModelTranslation {
     while isChanged, !open.isEmpty {
       isChanged = false
       let model = try resolved()
-      var left: [(entity: Int, place: Int, name: PropertyNamer.Name)] = []
+      var left: [DerivedSource] = []
       for candidate in open {
         guard let derived = derived(candidate, model) else {
           left.append(candidate)
@@ -390,18 +390,18 @@ struct ModelTranslation {
       }
       open = left
     }
-    for (entity, place, name) in open {
-      let source = entities[entity].source.attributes[place]
+    for left in open {
+      let source = entities[left.entity].source.attributes[left.place]
       note(
-        .leftOut, "\(entities[entity].source.name).\(source.name)",
+        .leftOut, "\(entities[left.entity].source.name).\(source.name)",
         "is derived, \(source.derivation ?? ""), \(DerivationTranslation.advice(source.derivation ?? ""))")
-      derivedNames.removeAll { $0.name.name == name.name && $0.entity == entity }
+      derivedNames.removeAll { $0.entity == left.entity && $0.place == left.place }
     }
   }
 
-  /// A derived attribute; nil if its expression is none over the model.
+  /// The derived attribute; nil for an expression that has no counterpart over the model.
   private mutating func derived(
-    _ candidate: (entity: Int, place: Int, name: PropertyNamer.Name), _ model: Model
+    _ candidate: DerivedSource, _ model: Model
   ) -> AttributeDescription? {
     let source = entities[candidate.entity].source.attributes[candidate.place]
     let text = DerivationTranslation(entities, derivedNames).text(source.derivation ?? "", of: candidate.entity)
@@ -544,7 +544,7 @@ struct ModelTranslation {
     return nil
   }
 
-  /// The name of a stored derived attribute that an entity declares; nil if there is none.
+  /// The name of a stored derived attribute that an entity declares; nil for another attribute.
   private func derivedName(_ name: String, of number: Int) -> String? {
     let found = derivedNames.first { $0.entity == number && entities[number].source.attributes[$0.place].name == name }
     return found.flatMap { found in
@@ -675,6 +675,15 @@ struct TranslatedAttribute {
   let path: [String]
   /// The attribute, with the name that it has in the resolved model: that of a field is a path.
   let description: AttributeDescription
+}
+
+/// A derived attribute with a known expression, which is translated after all that it may follow from.
+struct DerivedSource {
+  /// The number of the entity.
+  let entity: Int
+  /// The place among the entity's attributes in Core Data.
+  let place: Int
+  let name: PropertyNamer.Name
 }
 
 struct TranslatedRelationship {

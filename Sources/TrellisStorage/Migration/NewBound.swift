@@ -100,8 +100,8 @@ private struct BoundSearch {
       origins: owners, words: relationship.tightenedCounts(since: mayHaveFewer ? nil : former))
   }
 
-  /// The stored relationship that an end of a link continues; nil if there is none, or several, or if partners are added
-  /// because the pairs are read from both ends from now on.
+  /// The one stored relationship that an end of a link continues. Nil for a new link, for one of several relationships, and
+  /// for one that becomes its own inverse, because its pairs are read from both ends then.
   private func former(_ move: LinkMove, isSecond: Bool) -> Relationship? {
     guard move.sources.count == 1, let source = move.sources.first else { return nil }
     let link = stored.all[source.link]

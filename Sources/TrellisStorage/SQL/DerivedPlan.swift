@@ -46,7 +46,9 @@ package struct DerivedPlan: Sendable {
     }
     triggers = Trigger.all(for: groups, in: model)
     indexes = model.entities.flatMap { entity in
-      entity.indexes.filter { $0.isDerived(in: entity) }.map { PlannedIndex(derived: $0, entity, model) }
+      entity.indexes.filter { $0.isDerived(in: entity) }.map {
+        PlannedIndex(declared: $0, prefix: "\(Self.prefix)index.", entity, model)
+      }
     }
   }
 
@@ -70,14 +72,15 @@ package struct DerivedPlan: Sendable {
   fileprivate static let prefix = "_derived."
 }
 
-extension Entity {
-  /// The stored derived attributes that the entity itself declares.
-  var storedDerivations: [Attribute] {
-    properties.compactMap(\.attribute).filter { $0.entity == index && $0.description.storesDerivation }
-  }
-}
-
 extension Model {
+  /// The name of the column with the values of a property; nil for a property without one.
+  func columnName(_ property: Int, of entity: Entity) -> String? {
+    if let attribute = entity.properties[property].attribute, attribute.description.storesDerivation {
+      return derivedColumn(of: attribute)
+    }
+    return entity.properties[property].column.map { entity.columns[$0].name }
+  }
+
   /// The name of the column with the values of a stored derived attribute.
   func derivedColumn(of attribute: Attribute) -> String {
     "\(DerivedPlan.prefix)\(name(ofEntity: attribute.entity)).\(attribute.name)"
@@ -91,25 +94,6 @@ extension Index {
   }
 }
 
-extension PlannedIndex {
-  fileprivate init(derived index: Index, _ entity: Entity, _ model: Model) {
-    let parts = index.elements.map { entity.properties[$0.property].name + ($0.isDescending ? "-" : "") }
-    let columns = index.elements.compactMap { element -> IndexedColumn? in
-      let property = entity.properties[element.property]
-      let name: String? =
-        if let attribute = property.attribute, attribute.description.storesDerivation {
-          model.derivedColumn(of: attribute)
-        } else {
-          property.column.map { entity.columns[$0].name }
-        }
-      return name.map { IndexedColumn(name: $0, isDescending: element.isDescending) }
-    }
-    self.init(
-      name: "\(DerivedPlan.prefix)index.\(entity.name).\(parts.joined(separator: "."))", entity: entity,
-      properties: index.elements.map(\.property), columns: columns, isUnique: false, model: model)
-  }
-}
-
 // MARK: - Statements
 
 extension DerivedPlan {
@@ -120,9 +104,9 @@ extension DerivedPlan {
     let marks =
       "CREATE TABLE \(Self.marks) (\n  \"entity\" TEXT NOT NULL,\n  \"key\" INTEGER NOT NULL,\n"
       + "  PRIMARY KEY (\"entity\", \"key\")\n) STRICT, WITHOUT ROWID"
-    return [CheckStatements.Part(derived: "_derivedMarks", marks)]
-      + triggers.map { CheckStatements.Part(derived: $0.name, $0.statement()) }
-      + indexes.map { CheckStatements.Part(derived: $0.name, $0.statement) }
+    return [CheckStatements.Part(feature: "_derivedMarks", marks)]
+      + triggers.map(\.part)
+      + indexes.map { CheckStatements.Part(feature: $0.name, $0.statement) }
   }
 
   /// The temporary triggers of a connection. Triggers in the file are not trusted, and do not run on it.
@@ -154,10 +138,9 @@ extension DerivedPlan.Group {
     var translator = PredicateTranslator(layout, entity: entity)
     let names = columns.map(\.name).joined(separator: ", ")
     let values = try selection(columns, &translator)
-    let rows = layout.tables[entity].subtreeTerm.map { " AND " + $0("o") } ?? ""
     let text =
       "UPDATE \(table) AS o SET (\(names)) = (\(values)) WHERE o.\(SQLName.id) IN "
-      + "(SELECT \"key\" FROM \(DerivedPlan.marks) WHERE \"entity\" = \(name))\(rows)"
+      + "(SELECT \"key\" FROM \(DerivedPlan.marks) WHERE \"entity\" = \(name))\(subtree(in: layout))"
     return (text, translator.parameters)
   }
 
@@ -167,11 +150,15 @@ extension DerivedPlan.Group {
   ) throws(StoreError) -> (text: String, parameters: [Parameter]) {
     var translator = PredicateTranslator(layout, entity: entity)
     let value = try selection([column], &translator)
-    let rows = layout.tables[entity].subtreeTerm.map { " AND " + $0("o") } ?? ""
     let text =
       "SELECT o.\(SQLName.id) FROM \(table) AS o WHERE o.\(column.name) IS NOT (\(value)) AND NOT EXISTS "
-      + "(SELECT 1 FROM \(DerivedPlan.marks) AS m WHERE m.\"entity\" = \(name) AND m.\"key\" = o.\(SQLName.id))\(rows)"
+      + "(SELECT 1 FROM \(DerivedPlan.marks) AS m WHERE m.\"entity\" = \(name) AND m.\"key\" = o.\(SQLName.id))\(subtree(in: layout))"
     return (text, translator.parameters)
+  }
+
+  /// The condition that leaves the rows of other entities of the table out.
+  private func subtree(in layout: TableLayout) -> String {
+    layout.tables[entity].subtreeTerm.map { " AND " + $0("o") } ?? ""
   }
 
   private func selection(
@@ -190,30 +177,11 @@ extension DerivedPlan.Group {
   }
 }
 
-extension CheckStatements.Part {
-  fileprivate init(derived name: String, _ statement: String) {
-    self.init(name: name, statement: statement, isIndex: true, isDeclared: true)
-  }
-}
-
 // MARK: - Triggers
 
-/// A trigger that marks the objects whose stored values depend on a changed row.
-private struct Trigger {
-  let name: String
-  let event: String
-  /// The quoted name.
-  let table: String
-  let condition: String
-  let actions: [String]
-
-  func statement(isTemporary: Bool = false) -> String {
-    let (kind, place) = isTemporary ? ("TEMP TRIGGER", "main.") : ("TRIGGER", "")
-    let body = actions.map { "  \($0);\n" }.joined()
-    return "CREATE \(kind) \(SQLName.quoted(name)) AFTER \(event) ON \(place)\(table)\(condition) BEGIN\n\(body)END"
-  }
-
-  static func all(for groups: [DerivedPlan.Group], in model: Model) -> [Trigger] {
+extension Trigger {
+  /// The triggers that mark the objects whose stored values depend on a changed row.
+  fileprivate static func all(for groups: [DerivedPlan.Group], in model: Model) -> [Trigger] {
     var tables: [String: Watched] = [:]
     for group in groups {
       let reads = DerivedReads(group.columns.map(\.value), of: group.entity, in: model)

@@ -94,7 +94,7 @@ package struct HistoryPlan: Sendable {
   /// The tables, indexes and triggers that a file must have, in the order of their creation.
   package var parts: [CheckStatements.Part] {
     guard !isEmpty else { return [] }
-    var parts = [CheckStatements.Part(history: "_history", Self.tableStatement, isIndex: false)]
+    var parts = [CheckStatements.Part(feature: "_history", Self.tableStatement, isIndex: false)]
     for table in distinct where table.hasValues { parts += table.pastParts }
     for table in distinct { parts += table.triggers.map { $0.part } }
     return parts
@@ -233,9 +233,9 @@ extension HistoryPlan.Table {
     let index = pastKeyName
     return [
       CheckStatements.Part(
-        history: "_past.\(plainName)", "CREATE TABLE \(past) (\n  \(lines)\n) STRICT", isIndex: false),
+        feature: "_past.\(plainName)", "CREATE TABLE \(past) (\n  \(lines)\n) STRICT", isIndex: false),
       CheckStatements.Part(
-        history: index,
+        feature: index,
         "CREATE UNIQUE INDEX \(SQLName.quoted(index)) ON \(past) (\(key.joined(separator: ", ")), \"_until\")"),
     ]
   }
@@ -307,21 +307,6 @@ extension HistoryPlan.Table {
 
   // MARK: Triggers
 
-  fileprivate struct Trigger {
-    let name: String
-    let event: String
-    let table: String
-    let actions: [String]
-
-    var part: CheckStatements.Part { CheckStatements.Part(history: name, statement(), isIndex: true) }
-
-    func statement(isTemporary: Bool = false) -> String {
-      let (kind, place) = isTemporary ? ("TEMP TRIGGER", "main.") : ("TRIGGER", "")
-      let body = actions.map { "  \($0);\n" }.joined()
-      return "CREATE \(kind) \(SQLName.quoted(name)) AFTER \(event) ON \(place)\(table) BEGIN\n\(body)END"
-    }
-  }
-
   fileprivate var triggers: [Trigger] {
     [
       trigger("insert", keeping: ["new": false]),
@@ -364,11 +349,5 @@ extension HistoryPlan.Table {
       ? "INSERT OR IGNORE INTO \(past) (\"_until\", \"_since\", \"_existed\", \(list)) VALUES "
         + "(\(number), \(since), 1, \(values))"
       : "INSERT OR IGNORE INTO \(past) (\"_until\", \"_since\", \(list)) VALUES (\(number), \(since), \(values))"
-  }
-}
-
-extension CheckStatements.Part {
-  fileprivate init(history name: String, _ statement: String, isIndex: Bool = true) {
-    self.init(name: name, statement: statement, isIndex: isIndex, isDeclared: true)
   }
 }

@@ -259,9 +259,10 @@ private struct RowReference {
 extension PredicateTranslator {
   /// A value to sort by or to return.
   mutating func value(_ operand: Operand) throws(StoreError) -> TranslatedProperty {
-    if case .path(let path) = operand { return try property(path) }
-    if case .computed(.stored(let path, _)) = operand, layout.readsDerivedColumn(at: path) {
-      return try storedColumn(path)
+    switch operand {
+    case .path(let path): return try property(path)
+    case .computed(.stored(let path, _)) where layout.readsDerivedColumn(at: path): return try storedColumn(path)
+    default: break
     }
     let sql = try plain(operand)
     // A collation in an expression would change how the value is compared, unless a subquery lies between.

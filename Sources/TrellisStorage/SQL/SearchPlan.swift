@@ -80,16 +80,16 @@ extension SearchPlan {
     let marks =
       "CREATE TABLE \(Self.marks) (\n  \"entity\" TEXT NOT NULL,\n  \"key\" INTEGER NOT NULL,\n"
       + "  PRIMARY KEY (\"entity\", \"key\")\n) STRICT, WITHOUT ROWID"
-    var parts = [CheckStatements.Part(search: "_searchMarks", marks)]
+    var parts = [CheckStatements.Part(feature: "_searchMarks", marks)]
     for table in sorted {
       for column in table.columns {
         let name = String(column.table.dropFirst().dropLast())
         parts.append(
           CheckStatements.Part(
-            search: name,
+            feature: name,
             "CREATE VIRTUAL TABLE \(column.table) USING fts5(words, tokenize = ascii, detail = none, columnsize = 0)"))
       }
-      for trigger in table.triggers { parts.append(CheckStatements.Part(search: trigger.name, trigger.statement())) }
+      parts += table.triggers.map(\.part)
     }
     return parts
   }
@@ -150,20 +150,6 @@ extension SearchPlan {
 }
 
 extension SearchPlan.IndexedTable {
-  struct Trigger {
-    let name: String
-    let event: String
-    let table: String
-    let condition: String
-    let actions: [String]
-
-    func statement(isTemporary: Bool = false) -> String {
-      let (kind, place) = isTemporary ? ("TEMP TRIGGER", "main.") : ("TRIGGER", "")
-      let body = actions.map { "  \($0);\n" }.joined()
-      return "CREATE \(kind) \(SQLName.quoted(name)) AFTER \(event) ON \(place)\(table)\(condition) BEGIN\n\(body)END"
-    }
-  }
-
   var triggers: [Trigger] {
     let list = columns.map(\.column).joined(separator: ", ")
     let differs = ([SQLName.id] + columns.map(\.column)).map { "old.\($0) IS NOT new.\($0)" }
@@ -182,12 +168,6 @@ extension SearchPlan.IndexedTable {
       actions: rows.map {
         "INSERT OR IGNORE INTO \(SearchPlan.marks) VALUES (\(SQLName.literal(entity)), \($0).\(SQLName.id))"
       })
-  }
-}
-
-extension CheckStatements.Part {
-  fileprivate init(search name: String, _ statement: String) {
-    self.init(name: name, statement: statement, isIndex: true, isDeclared: true)
   }
 }
 

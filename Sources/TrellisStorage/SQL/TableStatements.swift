@@ -269,17 +269,13 @@ package struct IndexPlan: Sendable {
       PlannedIndex(
         name: "_unique.\(entity.name).\(key.properties.map { entity.properties[$0].name }.joined(separator: "."))",
         entity: entity, properties: key.properties,
-        columns: key.properties.compactMap { Self.column($0, entity, isDescending: false) }, isUnique: true,
-        model: model))
+        columns: key.properties.compactMap { model.columnName($0, of: entity) }.map {
+          .init(name: $0, isDescending: false)
+        }, isUnique: true, model: model))
   }
 
   private mutating func add(_ index: Index, _ entity: Entity, _ model: Model) {
-    let parts = index.elements.map { entity.properties[$0.property].name + ($0.isDescending ? "-" : "") }
-    let planned = PlannedIndex(
-      name: "\(Self.declaredPrefix)\(entity.name).\(parts.joined(separator: "."))", entity: entity,
-      properties: index.elements.map(\.property),
-      columns: index.elements.compactMap { Self.column($0.property, entity, isDescending: $0.isDescending) },
-      isUnique: false, model: model)
+    let planned = PlannedIndex(declared: index, prefix: Self.declaredPrefix, entity, model)
     // A partial index does not contain every row, so it covers no other index.
     let isCovered = all.contains {
       $0.root == planned.root && $0.condition == nil && $0.columns.starts(with: planned.columns)
@@ -290,10 +286,6 @@ package struct IndexPlan: Sendable {
   /// The name of a reference's index, as statements use it.
   static func referenceName(_ entity: Entity, _ property: Int) -> String {
     "_reference.\(entity.name).\(entity.properties[property].name)"
-  }
-
-  private static func column(_ property: Int, _ entity: Entity, isDescending: Bool) -> PlannedIndex.IndexedColumn? {
-    entity.properties[property].column.map { .init(name: entity.columns[$0].name, isDescending: isDescending) }
   }
 }
 
@@ -329,6 +321,17 @@ package struct PlannedIndex: Sendable {
     let isPartial = isUnique && entity.parent != nil && !name.hasPrefix("_reference.")
     let names = entity.subtree.map { SQLName.literal(model.entities[$0].name) }.joined(separator: ", ")
     condition = isPartial ? "\(SQLName.entity) IN (\(names))" : nil
+  }
+
+  /// An index that the model declares.
+  init(declared index: Index, prefix: String, _ entity: Entity, _ model: Model) {
+    let parts = index.elements.map { entity.properties[$0.property].name + ($0.isDescending ? "-" : "") }
+    self.init(
+      name: "\(prefix)\(entity.name).\(parts.joined(separator: "."))", entity: entity,
+      properties: index.elements.map(\.property),
+      columns: index.elements.compactMap { element in
+        model.columnName(element.property, of: entity).map { .init(name: $0, isDescending: element.isDescending) }
+      }, isUnique: false, model: model)
   }
 
   package var statement: String { statement(isUnique: isUnique) }

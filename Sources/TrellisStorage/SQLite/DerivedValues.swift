@@ -17,10 +17,17 @@ struct DerivedOpening {
     if plan.isEmpty && isSameModel { return (none, none) }
     if options.isReadOnly { return (none, try isCurrent(plan) ? plan : none) }
     do throws(StoreError) {
-      if try !isCurrent(plan) { try remake(plan) }
+      if try !isCurrent(plan) {
+        try parts.update(to: plan.parts) { isNew throws(StoreError) in
+          if isNew {
+            for statement in plan.markAll { try database.execute(statement, doing: "compute derived values") }
+          }
+          if !plan.isEmpty { try compute(plan) }
+        }
+      }
     } catch {
       guard error.code == .full else { throw error }
-      return (try presentParts().names.contains("_derivedMarks") ? plan : none, none)
+      return (try parts.contain("_derivedMarks") ? plan : none, none)
     }
     return (plan, plan)
   }
@@ -35,33 +42,15 @@ struct DerivedOpening {
   /// Creates the marks, triggers and indexes of a new file, inside the transaction that creates all tables.
   func create() throws(StoreError) -> DerivedPlan {
     let plan = DerivedPlan(model)
-    for part in plan.parts { try database.execute(part.statement, doing: "create derived values") }
+    try parts.create(plan.parts)
     return plan
   }
 
   /// Whether the file has the parts of a plan, and no row is marked.
   private func isCurrent(_ plan: DerivedPlan) throws(StoreError) -> Bool {
-    guard try presentParts().isSame(as: plan.parts) else { return false }
+    guard try parts.areSame(as: plan.parts) else { return false }
     if plan.isEmpty { return true }
     return try database.text(DerivedPlan.findMarks) == nil
-  }
-
-  private func remake(_ plan: DerivedPlan) throws(StoreError) {
-    try database.execute("BEGIN IMMEDIATE", doing: "compute derived values")
-    do throws(StoreError) {
-      let present = try presentParts()
-      // Another connection may have done this in the meantime.
-      if !present.isSame(as: plan.parts) {
-        for part in present.parts { try database.execute(part.removal, doing: "drop derived values") }
-        for part in plan.parts { try database.execute(part.statement, doing: "create derived values") }
-        for statement in plan.markAll { try database.execute(statement, doing: "compute derived values") }
-      }
-      if !plan.isEmpty { try compute(plan) }
-      try database.execute("COMMIT", doing: "compute derived values")
-    } catch {
-      try? database.execute("ROLLBACK", doing: "compute derived values")
-      throw error
-    }
   }
 
   /// Computes the values of the marked rows, and deletes the marks.
@@ -74,16 +63,12 @@ struct DerivedOpening {
     try database.execute(DerivedPlan.deleteMarks, doing: "compute derived values")
   }
 
-  /// Drops the marks, triggers and indexes of a file, so that a migration changes its tables freely.
-  static func removeAll(from database: Database) throws(StoreError) {
-    for part in try PresentParts(of: database, by: DerivedPlan.present).parts {
-      try database.execute(part.removal, doing: "drop derived values")
-    }
+  /// The marks of a file, the triggers that insert them, and the indexes.
+  static func parts(of database: Database) -> FeatureParts {
+    FeatureParts(database: database, question: DerivedPlan.present, purpose: "compute derived values")
   }
 
-  private func presentParts() throws(StoreError) -> PresentParts {
-    try PresentParts(of: database, by: DerivedPlan.present)
-  }
+  private var parts: FeatureParts { Self.parts(of: database) }
 }
 
 extension Database {

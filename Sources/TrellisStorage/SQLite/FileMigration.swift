@@ -164,9 +164,9 @@ struct FileMigration {
     if need.steps.isEmpty {
       try SearchRemoval.run(migration, statements, in: database)
     } else {
-      try SearchOpening.removeAll(from: database)
+      try SearchOpening.parts(of: database).removeAll()
     }
-    try DerivedOpening.removeAll(from: database)
+    try DerivedOpening.parts(of: database).removeAll()
     let indexes = try IndexChanges(migration, statements, in: database)
     for name in indexes.dropped {
       try database.execute("DROP INDEX \(SQLName.quoted(name))", doing: "drop an index")
@@ -363,7 +363,7 @@ private enum SearchRemoval {
       && new.tables.keys.allSatisfy { root in
         if case .kept(let table)? = statements.tables[root] { table.isUnchanged } else { false }
       }
-    if !isUntouched { try SearchOpening.removeAll(from: database) }
+    if !isUntouched { try SearchOpening.parts(of: database).removeAll() }
   }
 }
 

@@ -76,23 +76,22 @@ struct FileCheck {
       let parts = database.text(of: statement)?.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
       if let parts, parts.count == 2 { present[String(parts[0])] = String(parts[1]) }
     }
-    for part in setup.layout.search.parts where present[part.name] != part.statement {
-      try note(
-        StoreFinding(
-          .indexDiffers, "\(part.name), a part of the search index, is missing or was made in another way.",
-          repair: "Open the store for writing, which makes the index anew."))
-    }
-    for part in setup.layout.derived.parts where present[part.name] != part.statement {
-      try note(
-        StoreFinding(
-          .indexDiffers, "\(part.name), a part of the derived values, is missing or was made in another way.",
-          repair: "Open the store for writing, which makes it anew and computes the values."))
-    }
-    for part in setup.history?.plan.parts ?? [] where present[part.name] != part.statement {
-      try note(
-        StoreFinding(
-          .indexDiffers, "\(part.name), a part of the history, is missing or was made in another way.",
-          repair: "Open the store for writing, which makes it anew. Former values that are gone do not come back."))
+    let features: [(parts: [CheckStatements.Part], name: String, repair: String)] = [
+      (setup.layout.search.parts, "search index", "Open the store for writing, which makes the index anew."),
+      (
+        setup.layout.derived.parts, "derived values",
+        "Open the store for writing, which makes it anew and computes the values."
+      ),
+      (
+        setup.history?.plan.parts ?? [], "history",
+        "Open the store for writing, which makes it anew. Former values that are gone do not come back."
+      ),
+    ]
+    for feature in features {
+      for part in feature.parts where present[part.name] != part.statement {
+        let what = "\(part.name), a part of the \(feature.name), is missing or was made in another way."
+        try note(StoreFinding(.indexDiffers, what, repair: feature.repair))
+      }
     }
     // Another model with the same storage layout has different declared indexes.
     let isBehind = try Metadata.head(of: database).checksum != .text(model.checksum)

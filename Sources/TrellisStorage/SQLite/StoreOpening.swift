@@ -350,18 +350,23 @@ struct SearchOpening {
     let none = SearchPlan()
     // Most models have no searchable attribute, and most files never had one.
     if plan.isEmpty && isSameModel { return (none, none) }
-    let isUpToDate = try presentParts().isSame(as: plan.parts)
+    let isUpToDate = try parts.areSame(as: plan.parts)
     if options.isReadOnly { return (none, isUpToDate && isAvailable ? plan : none) }
     guard isAvailable else {
       // The marks tell a library with full-text search later which rows have changed.
-      return (try presentParts().names.contains("_searchMarks") ? plan : none, none)
+      return (try parts.contain("_searchMarks") ? plan : none, none)
     }
     if !isUpToDate {
       do throws(StoreError) {
-        try remake(plan)
+        try parts.update(to: plan.parts) { isNew throws(StoreError) in
+          guard isNew, !plan.isEmpty else { return }
+          for statement in plan.markAll + plan.indexMarked {
+            try database.execute(statement, doing: "fill the search index")
+          }
+        }
       } catch {
         guard error.code == .full else { throw error }
-        return (try presentParts().names.contains("_searchMarks") ? plan : none, none)
+        return (try parts.contain("_searchMarks") ? plan : none, none)
       }
     }
     return (plan, plan)
@@ -372,13 +377,13 @@ struct SearchOpening {
     let plan = SearchPlan(model)
     if plan.isEmpty && isSameModel { return false }
     guard isAvailable else { return false }
-    return try !presentParts().isSame(as: plan.parts)
+    return try !parts.areSame(as: plan.parts)
   }
 
   /// Creates the tables of a new file, inside the transaction that creates all other tables.
   func create() throws(StoreError) -> SearchPlan {
     let plan = isAvailable ? SearchPlan(model) : SearchPlan()
-    for part in plan.parts { try database.execute(part.statement, doing: "create the search index") }
+    try parts.create(plan.parts)
     return plan
   }
 
@@ -388,69 +393,12 @@ struct SearchOpening {
       && (try? database.text("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")) ?? nil != nil
   }
 
-  private func remake(_ plan: SearchPlan) throws(StoreError) {
-    try database.execute("BEGIN IMMEDIATE", doing: "make the search index")
-    do throws(StoreError) {
-      let present = try presentParts()
-      // Another connection may have done this in the meantime.
-      if !present.isSame(as: plan.parts) {
-        for part in present.parts { try database.execute(part.removal, doing: "drop a search index") }
-        for part in plan.parts { try database.execute(part.statement, doing: "create the search index") }
-        if !plan.isEmpty {
-          for statement in plan.markAll + plan.indexMarked {
-            try database.execute(statement, doing: "fill the search index")
-          }
-        }
-      }
-      try database.execute("COMMIT", doing: "make the search index")
-    } catch {
-      try? database.execute("ROLLBACK", doing: "make the search index")
-      throw error
-    }
+  /// The full-text tables of a file, the marks, and the triggers that insert them.
+  static func parts(of database: Database) -> FeatureParts {
+    FeatureParts(database: database, question: SearchPlan.present, purpose: "make the search index")
   }
 
-  /// Drops the full-text tables of a file, and the triggers that mark changes.
-  static func removeAll(from database: Database) throws(StoreError) {
-    for part in try PresentParts(of: database, by: SearchPlan.present).parts {
-      try database.execute(part.removal, doing: "drop a search index")
-    }
-  }
-
-  private func presentParts() throws(StoreError) -> PresentParts {
-    try PresentParts(of: database, by: SearchPlan.present)
-  }
-}
-
-/// The tables, triggers and indexes that a file has for a feature.
-struct PresentParts {
-  struct Part {
-    let type: String
-    let name: String
-    let sql: String
-
-    var removal: String { "DROP \(type) \(SQLName.quoted(name))" }
-  }
-
-  private(set) var parts: [Part] = []
-
-  /// - Parameter question: finds the type, the name and the SQL of each part.
-  init(of database: Database, by question: String) throws(StoreError) {
-    let statement = try database.prepare(question)
-    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
-    while try database.step(statement.pointer, doing: "read the schema") {
-      guard let type = database.text(of: statement.pointer), let name = database.text(of: statement.pointer, 1) else {
-        continue
-      }
-      parts.append(Part(type: type, name: name, sql: database.text(of: statement.pointer, 2) ?? ""))
-    }
-  }
-
-  var names: Set<String> { Set(parts.map(\.name)) }
-
-  func isSame(as expected: [CheckStatements.Part]) -> Bool {
-    let statements = Set(expected.map(\.statement))
-    return statements.count == parts.count && parts.allSatisfy { statements.contains($0.sql) }
-  }
+  private var parts: FeatureParts { Self.parts(of: database) }
 }
 
 extension Database {

@@ -54,13 +54,7 @@ extension Model {
   /// - Complexity: that of ``storageSignature``, and linear in the expressions.
   package var signatureWithDerivations: String {
     guard hasStoredDerivations else { return storageSignature }
-    var lines: [String] = []
-    for entity in entities {
-      for case let attribute? in entity.properties.map(\.attribute)
-      where attribute.entity == entity.index && attribute.description.storesDerivation {
-        lines.append(derivationLine(attribute, of: entity))
-      }
-    }
+    let lines = entities.flatMap { entity in entity.storedDerivations.map { derivationLine($0, of: entity) } }
     return ([storageSignature] + lines).joined(separator: "\n")
   }
 
@@ -69,6 +63,13 @@ extension Model {
     let text = value?.operand.computedThroughout.formatText(of: entity.index, in: self) ?? ""
     let line = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
     return "derived \(entity.name).\(attribute.name): \(attribute.type.spelling), \(line)"
+  }
+}
+
+extension Entity {
+  /// The stored derived attributes that the entity itself declares.
+  package var storedDerivations: [Attribute] {
+    properties.compactMap(\.attribute).filter { $0.entity == index && $0.description.storesDerivation }
   }
 }
 

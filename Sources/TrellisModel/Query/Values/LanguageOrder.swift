@@ -24,7 +24,7 @@ package final class LanguageOrder: Sendable {
   /// before one and a capital before the other, leaves them no common beginning. If the result is the same the other way
   /// round, it is not that of the two letters.
   private func order(_ left: String, _ right: String) -> ComparisonResult {
-    guard let first = left.utf8.first, first == right.utf8.first else { return plainOrder(left, right) }
+    guard let first = left.utf16.first, first == right.utf16.first else { return plainOrder(left, right) }
     let order = plainOrder(Self.small + left, Self.capital + right)
     return order == plainOrder(Self.capital + left, Self.small + right) ? order : plainOrder(left, right)
   }
