@@ -66,7 +66,8 @@ import TrellisTestSupport
       "ConditionBuilder", "CountPath", "DataMigration", "GroupCondition", "GroupConditionBuilder", "GroupSortBuilder",
       "GroupSortTerm", "LiveChanges", "MigrationStep", "MigrationStepBuilder", "ObjectModel",
       "PredicateFormat.StringInterpolation", "PropertyChange", "QueryCondition", "SortBuilder", "SortTerm",
-      "CompositeField", "CompositePath", "LocalizedText", "OptionalCompositePath", "PeriodValue", "ToManyPath",
+      "CompositeField", "CompositePath", "InitialValue", "LocalizedText", "OptionalCompositePath", "PeriodValue",
+      "ToManyPath",
       "ToOnePath", "ValueTuple", "ValueTupleBuilder", "CoreDataKeys", "CoreDataModelImport.File",
       "LiveChanges.Iterator",
     ]
