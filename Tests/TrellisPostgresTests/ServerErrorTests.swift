@@ -118,7 +118,8 @@ struct OwnerRuleTests {
           EntityDescription(
             "Item", attributes: [AttributeDescription("name", .string)], uniqueKeys: [["name"]], removed: ["list"])
         ]))
-    let configuration = StoreConfiguration.postgres(TestServer.url, schema: schema)
+    let configuration = StoreConfiguration.postgres(
+      TestServer.url, schema: schema, migration: .automatic.stoppingFormerPrograms())
     let error = try #require(throws: StoreError.self) { try configuration.open(changed) }
     #expect(error.code == .refusedByServer && error.message.contains("report"), "\(error)")
     try sql(shelf, "DROP VIEW SCHEMA.report")

@@ -28,7 +28,8 @@ private struct SchemaCheck {
   func findings() throws -> [StoreFinding] {
     try connection.atOneMoment {
       let columns = try presentColumns()
-      return try tables(columns) + indexes() + foreignKeys() + rows(of: Set(columns.keys))
+      return try tables(columns, mayHaveMore: try isExpanded()) + indexes() + foreignKeys()
+        + rows(of: Set(columns.keys))
     }
   }
 
@@ -36,6 +37,14 @@ private struct SchemaCheck {
     var parameters = ServerParameters()
     parameters.add(setup.options.schema)
     try connection.readAll(ServerStatement(text, parameters), doing: "check the store") { body($0, $1) }
+  }
+
+  /// Whether the store has a model by now that only adds to this one.
+  private func isExpanded() throws -> Bool {
+    let text = "SELECT \"value\" FROM \(names.metadata) WHERE \"key\" = '\(StoreMetadata.Key.openTo.rawValue)'"
+    var openTo = ""
+    try connection.readAll(ServerStatement(text), doing: "check the store") { openTo = $0.text($1, 0) ?? "" }
+    return openTo.split(separator: " ").contains { $0 == setup.storageChecksum }
   }
 
   // MARK: Tables
@@ -55,9 +64,10 @@ private struct SchemaCheck {
     return found
   }
 
-  private func tables(_ found: [String: Set<String>]) -> [StoreFinding] {
+  private func tables(_ found: [String: Set<String>], mayHaveMore: Bool) -> [StoreFinding] {
     var findings: [StoreFinding] = []
     for (table, columns) in expectedTables where found[table] != columns {
+      if mayHaveMore, found[table]?.isSuperset(of: columns) == true { continue }
       let what = found[table] == nil ? "is missing" : "has other columns than those of the model"
       findings.append(
         StoreFinding(

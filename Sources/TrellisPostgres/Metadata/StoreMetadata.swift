@@ -6,12 +6,14 @@ import TrellisStorage
 struct StoreMetadata: StoredModels {
   enum Key: String, CaseIterable {
     case format, model, storage, modelJSON, checksum, compatible, readOnlyCompatible, incompatible
-    /// The number of migrations, so that an open program notices one.
+    /// The number of migrations that programs with a former model cannot live with, so that an open program notices one.
     case migrations
+    /// The checksums of what former models store, if programs with these can go on using the store.
+    case openTo
   }
 
   let storeName: String
-  /// The number of migrations that the store has had.
+  /// The number of migrations that the store has had, without those that only add to it.
   let migrations: String
   let features: StoreFeatures
   private let values: [String: String]
@@ -82,6 +84,18 @@ struct StoreMetadata: StoredModels {
   func checksums() throws(StoreError) -> [String] {
     let result = try read(ServerStatement("SELECT \"checksum\" FROM \(names.models) ORDER BY \"number\""))
     return (0..<result.count).compactMap { result.text($0, 0) }
+  }
+
+  func isOpen(toFormer model: Model) -> Bool { openTo.contains(Self.checksum(ofStorage: model)) }
+
+  /// The checksums of what former models store, if programs with these can go on using the store.
+  var openTo: Set<String> {
+    Set((values[Key.openTo.rawValue] ?? "").split(separator: " ", maxSplits: 10_000).map(String.init))
+  }
+
+  /// Identifies what a model stores, whatever its docs and rules.
+  static func checksum(ofStorage model: Model) -> String {
+    ModelDescription.checksum(ofText: model.storageSignature.utf8)
   }
 
   func newestVersion() throws(StoreError) -> String? {

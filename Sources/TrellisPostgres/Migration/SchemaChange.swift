@@ -10,8 +10,11 @@ struct SchemaChange {
   private(set) var parts: [String] = []
 
   private let names: SQLNames
+  /// Whether rows that programs with the stored model insert get the value of new columns.
+  private let keepsDefaults: Bool
 
-  init(_ changes: TableChanges, _ parts: PartChanges, _ current: PostgresSchema) {
+  init(_ changes: TableChanges, _ parts: PartChanges, _ current: PostgresSchema, keepsDefaults: Bool = false) {
+    self.keepsDefaults = keepsDefaults
     names = current.names
     let kept = changes.kept.sorted { $0.key < $1.key }.map(\.value)
     let keptPairs = changes.keptPairs.sorted { $0.key < $1.key }.map(\.value)
@@ -92,7 +95,11 @@ struct SchemaChange {
       if let value = addition.value {
         let required = addition.column.isRequired ? " NOT NULL" : ""
         alter("ADD COLUMN \(column) \(type)\(required) DEFAULT \(value)")
-        alter("ALTER COLUMN \(column) DROP DEFAULT")
+        if !keepsDefaults {
+          alter("ALTER COLUMN \(column) DROP DEFAULT")
+        } else if addition.isNow {
+          alter("ALTER COLUMN \(column) SET DEFAULT now()")
+        }
       } else {
         alter("ADD COLUMN \(column) \(type)")
       }

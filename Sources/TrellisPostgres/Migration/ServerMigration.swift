@@ -26,6 +26,13 @@ struct ServerMigration {
   }
 
   private var policy: MigrationPolicy { setup.options.migration }
+
+  /// Whether programs with the stored model can go on using the store: no row is written again, and only columns, tables
+  /// and their parts are added.
+  private func isAdditive(_ changes: TableChanges) -> Bool {
+    changes.droppedRoots.isEmpty && changes.droppedPairs.isEmpty
+      && Expansion(need.migration, steps: need.steps).isAdditive
+  }
   private var names: SQLNames { setup.layout.names }
 
   private var changes: TableChanges {
@@ -44,7 +51,9 @@ struct ServerMigration {
     let states = try read(changes, needsAll: !need.migration.newBounds.isEmpty)
     var plan = try plan(changes, states, countsBreaches: true)
     if plan.steps.isEmpty && need.isIdentity { return nil }
-    let change = SchemaChange(changes, PartChanges(changes, stored.schema, setup.schema, found), setup.schema)
+    let change = SchemaChange(
+      changes, PartChanges(changes, stored.schema, setup.schema, found), setup.schema,
+      keepsDefaults: isAdditive(changes))
     plan.statements = change.tables + change.parts
     return plan
   }
@@ -64,12 +73,16 @@ struct ServerMigration {
   /// - Returns: the number of migrations that the store has had with this one.
   /// - Throws: ``ServerError``; ``StoreError``.
   func run(_ metadata: StoreMetadata) throws -> String {
-    try checkTables(try SchemaFacts(connection, schema: setup.options.schema))
-    try lockTables()
+    var changes = changes
+    let isAdditive = isAdditive(changes)
+    let isCounted = !need.migration.isIdentity && !isAdditive
+    if isCounted && !policy.stopsFormerPrograms { try refuseToStopPrograms() }
+    let before = try SchemaFacts(connection, schema: setup.options.schema)
+    try checkTables(before)
+    if isAdditive { try lockTables(of: changes, before) } else { try lockTables() }
     let found = try SchemaFacts(connection, schema: setup.options.schema)
     try checkTables(found)
     connection.patience = setup.options.migrationPatience
-    var changes = changes
     // The steps of this program must not make objects with keys that another one reserves meanwhile.
     let keys = ServerStatement("SELECT \"next\" FROM \(names.keys)\(need.steps.isEmpty ? "" : " FOR UPDATE")")
     let nextKey = try connection.run(keys).integer(0, 0)
@@ -89,11 +102,14 @@ struct ServerMigration {
       statements.append(ServerStatement("UPDATE \(names.keys) SET \"next\" = greatest(\"next\", $1)", parameters))
       migrated = after.state
     }
-    let work = try change(changes, found, migrated)
-    let isCounted = !need.migration.isIdentity
+    let work = try change(changes, found, migrated, keepsDefaults: isAdditive)
     let migrations = String((Int64(metadata.migrations) ?? 0) + (isCounted ? 1 : 0))
+    let openTo = isCounted ? [] : metadata.openTo.union([stored.storageChecksum])
     let writing = MetadataStatements(names)
-    statements += writing.model(setup.model, passing: need.steps) + [writing.set(.migrations, migrations)]
+    statements += writing.model(setup.model, passing: need.steps)
+    statements += [
+      writing.set(.migrations, migrations), writing.set(.openTo, openTo.sorted().joined(separator: " ")),
+    ]
     try connection.runAll(statements)
     try HistoryOpening(connection, setup, origin: 0).noteMigration()
     try checkResult()
@@ -122,6 +138,38 @@ struct ServerMigration {
         + MetadataStatements(setup.layout.names).model(setup.model, passing: []))
   }
 
+  /// Programs with the stored model, or a former one, are not stopped unless the policy says so.
+  private func refuseToStopPrograms() throws {
+    let count = try OpenPrograms(setup).others(connection)
+    if count == 0 { return }
+    let reasons = Expansion(need.migration, steps: need.steps).obstacles
+    throw StoreError(
+      .formerPrograms,
+      "\(setup.name) is not migrated, because programs with a former model are connected to it (\(count) "
+        + "\(count == 1 ? "connection" : "connections")) and could not use it afterwards\(Self.list(reasons)).",
+      remedy: "End them first; or release what is only added in a version of its own; or migrate with "
+        + "stoppingFormerPrograms(), after which each of their calls fails.")
+  }
+
+  /// The first reasons, as the end of a sentence.
+  private static func list(_ reasons: [Expansion.Obstacle]) -> String {
+    if reasons.isEmpty { return "" }
+    let shown = reasons.prefix(3).map(\.description).joined(separator: "; ")
+    return " (\(shown)\(reasons.count > 3 ? "; and \(reasons.count - 3) more" : ""))"
+  }
+
+  /// Takes the tables that get columns or parts. All others stay in use.
+  private func lockTables(of changes: TableChanges, _ found: SchemaFacts) throws {
+    let parts = PartChanges(changes, stored.schema, setup.schema, found)
+    let changed = parts.changedTables.union(
+      changes.kept.values.filter { !$0.added.isEmpty }.map { names.fitted($0.root.name) })
+    func present(_ tables: Set<String>) -> [String] {
+      tables.filter { found.tables[$0] != nil }.sorted().map(names.table)
+    }
+    try connection.lock(present(changed), "ACCESS EXCLUSIVE")
+    try connection.lock(present(parts.indexedTables.subtracting(changed)), "SHARE")
+  }
+
   /// Takes all tables before one is read, so that nothing is waited for later: statements about a foreign key or an index
   /// need tables that stay as well. The first is that of the generation: with it, no program reads or writes the store.
   private func lockTables() throws {
@@ -141,9 +189,11 @@ struct ServerMigration {
   }
 
   /// - Returns: the whole work, in the units of the observer.
-  private func change(_ changes: TableChanges, _ found: SchemaFacts, _ state: MemoryState?) throws -> Double {
+  private func change(
+    _ changes: TableChanges, _ found: SchemaFacts, _ state: MemoryState?, keepsDefaults: Bool
+  ) throws -> Double {
     let parts = PartChanges(changes, stored.schema, setup.schema, found)
-    let change = SchemaChange(changes, parts, setup.schema)
+    let change = SchemaChange(changes, parts, setup.schema, keepsDefaults: keepsDefaults)
     let rows = changes.writtenRoots.reduce(0) { $0 + (state?.tables[$1.index].count ?? 0) }
     // Indexes take about half as long as rows.
     let work = Double(rows) * 1.5 + Double(change.tables.count + change.parts.count)

@@ -32,6 +32,8 @@ struct KeptTable {
     let column: TableColumn
     /// An expression for the value of all rows; nil for null.
     var value: String?
+    /// Whether the value is the time of the migration.
+    var isNow = false
     /// Expressions for the values of some rows, by the current entity.
     var values: [(entity: String, value: String)] = []
   }
@@ -276,6 +278,7 @@ private struct KeptTableCheck {
     }
     if values.count == moves.count, Set(values.map(\.value)).count == 1 {
       addition.value = values.first?.value
+      addition.isNow = uses.contains { if case .new(.now) = $0.source { true } else { false } }
     } else if root.isInHierarchy
       && migration.match.origins[root.index].map({ stored.entities[$0].isInHierarchy }) == true
     {

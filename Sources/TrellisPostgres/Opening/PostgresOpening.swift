@@ -126,11 +126,10 @@ struct PostgresOpening {
     guard try StoreMetadata.isPresent(connection, setup) else { return nil }
     let metadata = try StoreMetadata(connection, setup)
     let fit = try ModelFit(of: model, to: metadata)
-    guard case .fits(let checksum) = fit, try MigrationNeed(of: model, options.migration, fit, metadata) == nil else {
-      return nil
-    }
+    guard try MigrationNeed(of: model, options.migration, fit, metadata) == nil else { return nil }
     let refusal = metadata.features.refusalOfWrites(to: setup.name, knowing: .knownWithHistory)
     var opened = Opened(generation: StoreGeneration(metadata.migrations, setup), refusalOfWrites: refusal)
+    guard case .fits(let checksum) = fit else { return opened }
     let isSameText = TextBytes.areEqual(checksum, model.checksum)
     // A model that the store had earlier must not replace its newer model.
     opened.hasOtherText = try !isSameText && refusal == nil && !metadata.hasHad(model.checksum)

@@ -182,7 +182,14 @@ struct WriteRefusal {
         remedy: "Give it another value, or change the other object in the same save.", entity: owner.name,
         properties: names)
     case "23503":
-      guard let key = setup.foreignKeys[error.constraint] else { break }
+      guard let key = setup.foreignKeys[error.constraint] else {
+        guard error.constraint.hasPrefix(PostgresSchema.foreignKeyPrefix) else { break }
+        return StoreError(
+          .refusedByServer,
+          "A \(name ?? error.table) cannot be deleted: objects of a newer model refer to it, by a relationship that this "
+            + "program does not know (\(error.table), \(error.constraint)).",
+          remedy: "Delete it with a program that has the newer model.", entity: name)
+      }
       let owner = setup.model.entities[key.entity]
       let property = owner.properties[key.property].name
       return StoreError(

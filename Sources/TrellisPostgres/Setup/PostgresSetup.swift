@@ -17,6 +17,8 @@ final class PostgresSetup: Sendable {
   let checks: Set<String>
   /// What the foreign keys of tables belong to, by their names: the entity and the property.
   let foreignKeys: [String: (entity: Int, property: Int)]
+  /// Identifies what the model stores.
+  let storageChecksum: String
   /// Whether rows of an entity may refer to rows that are inserted after them.
   let mayReferForward: [Bool]
 
@@ -54,6 +56,7 @@ final class PostgresSetup: Sendable {
       }
     }
     self.foreignKeys = foreignKeys
+    storageChecksum = StoreMetadata.checksum(ofStorage: model)
     self.mayReferForward = mayReferForward
   }
 
@@ -87,6 +90,7 @@ final class PostgresSetup: Sendable {
       } else {
         try connection.runAll([
           .pinSession, ServerStatement("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"),
+          OpenPrograms(self).registration,
         ])
       }
       connection.patience = options.statementPatience

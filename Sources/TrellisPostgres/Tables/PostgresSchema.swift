@@ -142,12 +142,16 @@ struct PostgresSchema {
     }
   }
 
-  static func foreignKeyName(_ root: Entity, _ column: TableColumn) -> String { "_target.\(root.name).\(column.name)" }
+  static func foreignKeyName(_ root: Entity, _ column: TableColumn) -> String {
+    "\(foreignKeyPrefix)\(root.name).\(column.name)"
+  }
+
+  static let foreignKeyPrefix = "_target."
 
   func foreignKeys(_ table: JoinTable) -> [Part] {
     // Under every delete rule, a pair is deleted with either of its rows.
     [(table.first.column, table.first.entity), (table.partnerColumn, table.partnerEntity)].map { column, entity in
-      foreignKey("_target.\(table.name).\(column)", table.name, column, to: entity)
+      foreignKey("\(Self.foreignKeyPrefix)\(table.name).\(column)", table.name, column, to: entity)
     }
   }
 

@@ -32,6 +32,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let cancelled = Code(rawValue: "cancelled")
     /// Another process migrated the file to another model while it was open.
     public static let migratedByOthers = Code(rawValue: "migrated-by-others")
+    /// A migration would stop programs with a former model that are connected to the server.
+    public static let formerPrograms = Code(rawValue: "former-programs")
     /// The file was written by a newer version of Trellis.
     public static let newerFormat = Code(rawValue: "newer-format")
     /// A file with the external data of an attribute is missing.

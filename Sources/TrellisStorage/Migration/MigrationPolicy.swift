@@ -11,6 +11,8 @@ public struct MigrationPolicy: Sendable {
   package let mode: Mode
   /// The steps in Swift, in the order in which they were given.
   package var steps: [CodedStep] = []
+  /// Whether a store on a server is migrated while programs are connected that cannot use it afterwards.
+  package private(set) var stopsFormerPrograms = false
 
   package init(mode: Mode, steps: [CodedStep] = []) {
     self.mode = mode
@@ -28,4 +30,19 @@ public struct MigrationPolicy: Sendable {
   /// Migrates, and deletes what the current model does not account for, as while an app is not released yet. A copy of
   /// a file is written beside it before.
   public static let allowingDataLoss = MigrationPolicy(mode: .losing)
+
+  /// The same policy, which migrates a store on a server even while programs with a former model are connected to it that
+  /// could not use it afterwards. Each of their calls then throws `migratedByOthers`.
+  ///
+  /// Without it such a migration is refused with `formerPrograms`. A migration that only adds to the store never stops
+  /// a program; see ``MigrationPlan/incompatibilities``. Files are migrated as without it.
+  ///
+  /// ```swift
+  /// .postgres(url, migration: .automatic.stoppingFormerPrograms())
+  /// ```
+  public func stoppingFormerPrograms() -> MigrationPolicy {
+    var policy = self
+    policy.stopsFormerPrograms = true
+    return policy
+  }
 }

@@ -18,10 +18,14 @@ package protocol StoredModels {
   func checksums() throws(StoreError) -> [String]
   /// The version of the newest model, as its model file has it.
   func newestVersion() throws(StoreError) -> String?
+  /// Whether programs with a former model of the store can go on using it, because its models since then only add to it.
+  func isOpen(toFormer model: Model) throws(StoreError) -> Bool
 }
 
 extension StoredModels {
   package func signature(of model: Model) -> String { model.storageSignature }
+
+  package func isOpen(toFormer model: Model) throws(StoreError) -> Bool { false }
 
   /// The store's model.
   func model(_ checksum: String) throws(StoreError) -> Model {
@@ -36,6 +40,8 @@ extension StoredModels {
 package enum ModelFit {
   /// The stored data is valid for the program's model as it is. The checksum is that of the store's model.
   case fits(checksum: String)
+  /// The program's model is a former one of the store, whose model only adds to it.
+  case isExpanded
   case differs(Migration)
 
   /// - Throws: ``StoreError``: `otherModel` and `newerModel`; `damaged` and others if the store cannot be read.
@@ -52,7 +58,11 @@ package enum ModelFit {
     guard TextBytes.areEqual(name, model.name) else { throw OtherModel(name, signature, model).error(stored.storeName) }
     // A model that the store had earlier must not replace its newer model.
     let isFormerModel = try stored.hasHad(model.checksum)
-    if isFormerModel && !isSameLayout { throw try Self.newerModel(stored) }
+    if isFormerModel && !isSameLayout {
+      guard try stored.isOpen(toFormer: model) else { throw try Self.newerModel(stored) }
+      self = .isExpanded
+      return
+    }
     let migration = Migration(from: try stored.model(checksum), to: model)
     if migration.isIdentity, TextBytes.areEqual(stored.signature(of: migration.stored), current) {
       self = .fits(checksum: checksum)
@@ -132,6 +142,7 @@ package struct MigrationNeed {
     of model: Model, _ policy: MigrationPolicy, _ fit: ModelFit, _ stored: some StoredModels
   ) throws(StoreError) {
     switch fit {
+    case .isExpanded: return nil
     case .fits(let checksum):
       // Data may have to change even if it is stored as before.
       if policy.steps.isEmpty || TextBytes.areEqual(checksum, model.checksum) { return nil }

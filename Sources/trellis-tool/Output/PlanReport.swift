@@ -31,6 +31,14 @@ struct PlanReport {
   /// - Parameter plan: the plan; nil if nothing has to be migrated.
   init(_ plan: MigrationPlan?) {
     outcome = plan.map { !$0.questions.isEmpty ? .asks : $0.loses ? .loses : .safe } ?? .safe
-    text = plan?.description ?? "  nothing to do\n"
+    text = (plan?.description ?? "  nothing to do\n") + (plan.map(Self.compatibility) ?? "")
+  }
+
+  /// What a rollout on a server has to know.
+  private static func compatibility(_ plan: MigrationPlan) -> String {
+    if plan.steps.isEmpty { return "" }
+    if plan.incompatibilities.isEmpty { return "  additive: programs with the former model can go on\n" }
+    return "  breaking: programs with the former model cannot go on\n"
+      + plan.incompatibilities.map { "            \($0)\n" }.joined()
   }
 }

@@ -78,15 +78,18 @@ final class FormerSchema {
     return request
   }
 
-  func options(_ policy: MigrationPolicy = .automatic) -> PostgresOptions {
+  /// Most tests migrate beside a program that they watch being stopped.
+  static let stopping = MigrationPolicy.automatic.stoppingFormerPrograms()
+
+  func options(_ policy: MigrationPolicy = FormerSchema.stopping) -> PostgresOptions {
     PostgresOptions(connectionString: TestServer.url, schema: schema, connections: 4, timeout: 300, migration: policy)
   }
 
-  func configuration(_ policy: MigrationPolicy = .automatic) -> StoreConfiguration {
+  func configuration(_ policy: MigrationPolicy = FormerSchema.stopping) -> StoreConfiguration {
     .postgres(TestServer.url, schema: schema, connections: 4, timeout: 300, migration: policy)
   }
 
-  func open(_ model: Model, _ policy: MigrationPolicy = .automatic) throws -> any Store {
+  func open(_ model: Model, _ policy: MigrationPolicy = FormerSchema.stopping) throws -> any Store {
     try configuration(policy).open(model)
   }
 

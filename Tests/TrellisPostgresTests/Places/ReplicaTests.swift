@@ -53,8 +53,8 @@ struct ReplicaTests {
     let connection = try shelf.store.connect()
     #expect(try connection.count(shelf.all) == 1)
     let changed = try Shelf.model(
-      AttributeDescription("name", .string), AttributeDescription("list", .string, optional: true),
-      AttributeDescription("size", .int64, optional: true))
+      AttributeDescription("name", .string),
+      AttributeDescription("kind", .string, optional: true, renamedFrom: ["list"]))
     let plan = try PostgresOpening(
       changed, PostgresOptions(connectionString: pair.replicaURL, schema: "shelf")
     ).plan()

@@ -138,7 +138,8 @@ struct TransactionPoolTests {
     let shelf = try Shelf(behind, schema: "shelf", throughTransactionPool: true)
     try shelf.insert("first", "second")
     let changed = try Shelf.model(
-      AttributeDescription("name", .string), AttributeDescription("list", .string, optional: true),
+      AttributeDescription("name", .string),
+      AttributeDescription("kind", .string, optional: true, renamedFrom: ["list"]),
       AttributeDescription("size", .int64, default: .value(.integer(3))))
     let configuration = StoreConfiguration.postgres(behind, schema: "shelf", throughTransactionPool: true)
     let migrated = try configuration.open(changed)
