@@ -28,7 +28,8 @@ private struct SchemaCheck {
   func findings() throws -> [StoreFinding] {
     try connection.atOneMoment {
       let columns = try presentColumns()
-      return try tables(columns, mayHaveMore: try isExpanded()) + indexes() + foreignKeys()
+      let isExpanded = try isExpanded()
+      return try tables(columns, mayHaveMore: isExpanded) + indexes(areDeclared: !isExpanded) + foreignKeys()
         + rows(of: Set(columns.keys))
     }
   }
@@ -39,12 +40,18 @@ private struct SchemaCheck {
     try connection.readAll(ServerStatement(text, parameters), doing: "check the store") { body($0, $1) }
   }
 
-  /// Whether the store has a model by now that only adds to this one.
+  /// Whether the store has another model, which only adds to this one.
   private func isExpanded() throws -> Bool {
-    let text = "SELECT \"value\" FROM \(names.metadata) WHERE \"key\" = '\(StoreMetadata.Key.openTo.rawValue)'"
-    var openTo = ""
-    try connection.readAll(ServerStatement(text), doing: "check the store") { openTo = $0.text($1, 0) ?? "" }
-    return openTo.split(separator: " ").contains { $0 == setup.storageChecksum }
+    var models = ""
+    var checksum = ""
+    try connection.readAll(
+      ServerStatement(
+        "SELECT (SELECT \"value\" FROM \(names.metadata) WHERE \"key\" = '\(StoreMetadata.Key.migrations.rawValue)'), "
+          + "(SELECT \"value\" FROM \(names.metadata) WHERE \"key\" = '\(StoreMetadata.Key.checksum.rawValue)')"),
+      doing: "check the store"
+    ) { (models, checksum) = ($0.text($1, 0) ?? "", $0.text($1, 1) ?? "") }
+    return !TextBytes.areEqual(checksum, model.checksum)
+      && OpenModels(models)?.entries[setup.storageChecksum] != nil
   }
 
   // MARK: Tables
@@ -111,14 +118,17 @@ private struct SchemaCheck {
 
   // MARK: Indexes and foreign keys
 
-  private func indexes() throws -> [StoreFinding] {
+  /// - Parameter areDeclared: whether the store has the indexes that this model declares, and not those of another one.
+  private func indexes(areDeclared: Bool) throws -> [StoreFinding] {
     var valid: Set<String> = []
     try read(
       "SELECT c.relname::text FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_namespace AS n "
         + "ON n.oid = c.relnamespace WHERE n.nspname = $1 AND i.indisvalid"
     ) { result, row in if let name = result.text(row, 0) { valid.insert(name) } }
     let parts = IndexPlan(model).all.map(setup.schema.index) + model.joinTables.map(setup.schema.reversedIndex)
-    return parts.filter { !valid.contains($0.name) }.map { part in
+    return parts.filter { part in
+      !valid.contains(part.name) && (areDeclared || !part.name.hasPrefix(IndexPlan.declaredPrefix))
+    }.map { part in
       StoreFinding(
         .indexDiffers, "The index \(part.name) is missing or not valid.", repair: "Make it: \(part.statement)")
     }

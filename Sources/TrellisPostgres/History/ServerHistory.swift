@@ -65,6 +65,8 @@ struct HistoryOpening {
     if setup.model.hasHistory { return try found ?? begin() }
     // A program with a former model records that it has changed something. The model of the store ends its history.
     guard found != nil, try isModelOfStore() else { return found }
+    // Programs that record could not save any more. They are there until their last one ends.
+    if try OpenPrograms(setup).others(connection, storingOtherwise: false) > 0 { return found }
     do { try end() } catch let error as ServerError where error.isRefusalOfWrites {
       // A role that may not do this leaves it to others, and records what it saves until then.
       return found

@@ -1,20 +1,23 @@
 import TrellisModel
 import TrellisStorage
 
-/// The number of migrations that a store had when it was opened.
+/// What tells an open program whether it can still use the store.
 ///
-/// Each read and each save asks for it by the first statement of its transaction, in the same round trip. By this it holds
-/// a lock on the table `_trellis` until its end, and a migration takes this table for itself alone. So a migration waits
-/// for all that runs, what comes after it finds another number, and no program ever reads or writes tables whose meaning
-/// it does not know. A new text of the model that leaves everything stored as it is does not change the number.
+/// Each read and each save asks for ``OpenModels`` by the first statement of its transaction, in the same round trip. By
+/// this it holds a lock on the table `_trellis` until its end, and a migration that others cannot live with takes this
+/// table for itself alone. So such a migration waits for all that runs, what comes after it finds another text, and no
+/// program ever reads or writes tables whose meaning it does not know. A new text of the model that leaves everything
+/// stored as it is changes nothing here, and neither does a migration that only adds, but for the list of models.
 ///
-/// What a fleet sees: while one program migrates, the calls of all others wait. Then those with the former model get
-/// `migratedByOthers` at their next call, also if they do not touch what has changed, and have to be replaced. There is no
-/// time in which programs of both models write.
+/// What a fleet sees of a migration that others cannot live with: while one program migrates, the calls of all others
+/// wait. Then those with a former model get `migratedByOthers` at their next call, also if they do not touch what has
+/// changed, and have to be replaced.
 struct StoreGeneration: Sendable {
-  private let opened: String
+  private let opened: OpenModels
+  private let text: String
+  private let storage: String
   private let store: String
-  /// Asks for the number. Its answer is for ``check(_:)``.
+  /// Asks for the models. Its answer is for ``check(_:)``.
   ///
   /// At the isolation level `READ COMMITTED` it sees what was committed while it waited for the table. A transaction with
   /// one snapshot has to take the table before, because its snapshot may be older than the wait.
@@ -22,17 +25,22 @@ struct StoreGeneration: Sendable {
   /// Takes the table without a snapshot.
   let lock: ServerStatement
 
-  init(_ opened: String, _ setup: PostgresSetup) {
+  init(_ opened: OpenModels, _ setup: PostgresSetup) {
     self.opened = opened
+    text = opened.text
+    storage = setup.storageChecksum
     store = setup.name
     lock = ServerStatement("LOCK TABLE \(setup.layout.names.metadata) IN ACCESS SHARE MODE")
     statement = ServerStatement(
       "SELECT \"value\" FROM \(setup.layout.names.metadata) WHERE \"key\" = '\(StoreMetadata.Key.migrations.rawValue)'")
   }
 
-  /// - Throws: ``StoreError`` if the store was migrated.
+  /// - Throws: ``StoreError`` if the store was migrated to a model that the program cannot live with.
   func check(_ result: ServerResult) throws(StoreError) {
-    if result.count == 1, let found = result.text(0, 0), TextBytes.areEqual(found, opened) { return }
+    if result.count == 1, let found = result.text(0, 0) {
+      if TextBytes.areEqual(found, text) { return }
+      if let models = OpenModels(found), models.isOpen(to: storage, openedAt: opened.migrations) { return }
+    }
     throw StoreError(
       .migratedByOthers,
       "Another program has migrated \(store) to another model since it was opened here; nothing is read or written any more.",

@@ -6,15 +6,12 @@ import TrellisStorage
 struct StoreMetadata: StoredModels {
   enum Key: String, CaseIterable {
     case format, model, storage, modelJSON, checksum, compatible, readOnlyCompatible, incompatible
-    /// The number of migrations that programs with a former model cannot live with, so that an open program notices one.
+    /// The models whose programs can use the store, so that an open program notices a migration: ``OpenModels``.
     case migrations
-    /// The checksums of what former models store, if programs with these can go on using the store.
-    case openTo
   }
 
   let storeName: String
-  /// The number of migrations that the store has had, without those that only add to it.
-  let migrations: String
+  let openModels: OpenModels
   let features: StoreFeatures
   private let values: [String: String]
   private let connection: ServerConnection
@@ -33,10 +30,10 @@ struct StoreMetadata: StoredModels {
     var values: [String: String] = [:]
     for row in 0..<result.count { if let key = result.text(row, 0) { values[key] = result.text(row, 1) } }
     self.values = values
-    guard let migrations = values[Key.migrations.rawValue] else {
+    guard let openModels = values[Key.migrations.rawValue].flatMap(OpenModels.init) else {
       throw Self.damaged(name, "it does not say how often it was migrated")
     }
-    self.migrations = migrations
+    self.openModels = openModels
     func words(_ key: Key) throws(StoreError) -> Set<String> {
       let words = (values[key.rawValue] ?? "").split(separator: " ", maxSplits: 1_000).map(String.init)
       guard StoreFeatures.areWords(words) else { throw Self.damaged(name, "its list of features is no list of words") }
@@ -86,17 +83,9 @@ struct StoreMetadata: StoredModels {
     return (0..<result.count).compactMap { result.text($0, 0) }
   }
 
-  func isOpen(toFormer model: Model) -> Bool { openTo.contains(Self.checksum(ofStorage: model)) }
+  func isOpen(toFormer model: Model) -> Bool { openModels.entries[model.storageChecksum]?.isWaiting == false }
 
-  /// The checksums of what former models store, if programs with these can go on using the store.
-  var openTo: Set<String> {
-    Set((values[Key.openTo.rawValue] ?? "").split(separator: " ", maxSplits: 10_000).map(String.init))
-  }
-
-  /// Identifies what a model stores, whatever its docs and rules.
-  static func checksum(ofStorage model: Model) -> String {
-    ModelDescription.checksum(ofText: model.storageSignature.utf8)
-  }
+  func isWaiting(_ model: Model) -> Bool { openModels.entries[model.storageChecksum]?.isWaiting == true }
 
   func newestVersion() throws(StoreError) -> String? {
     let result = try read(ServerStatement("SELECT \"version\" FROM \(names.models) ORDER BY \"number\" DESC LIMIT 1"))
@@ -148,6 +137,11 @@ struct MetadataStatements {
     ] + steps.map { add($0.checksum, version: nil, $0.text, since: "NULL") } + [
       add(model.checksum, version: model.description.version, text, since: "now()")
     ]
+  }
+
+  /// Notes a model that waits to become the store's.
+  func waiting(_ model: Model) -> ServerStatement {
+    add(model.checksum, version: model.description.version, model.description.canonicalJSON(), since: "now()")
   }
 
   /// Adds a model, unless the store has had it before.

@@ -64,6 +64,19 @@ struct SchemaChange {
     }
   }
 
+  /// The statements that give the added columns of a table their values in rows of programs that do not know them.
+  static func defaults(_ table: KeptTable, _ names: SQLNames) -> [String] {
+    table.added.compactMap { addition in
+      lastingDefault(addition, names.column(addition.column.name)).map {
+        "ALTER TABLE \(names.table(table.root.name)) \($0)"
+      }
+    }
+  }
+
+  private static func lastingDefault(_ addition: KeptTable.Addition, _ column: String) -> String? {
+    addition.value.map { "ALTER COLUMN \(column) SET DEFAULT \(addition.isNow ? "now()" : $0)" }
+  }
+
   private mutating func change(_ table: KeptTable) {
     let name = names.table(table.root.name)
     func alter(_ change: String) { tables.append("ALTER TABLE \(name) \(change)") }
@@ -97,8 +110,8 @@ struct SchemaChange {
         alter("ADD COLUMN \(column) \(type)\(required) DEFAULT \(value)")
         if !keepsDefaults {
           alter("ALTER COLUMN \(column) DROP DEFAULT")
-        } else if addition.isNow {
-          alter("ALTER COLUMN \(column) SET DEFAULT now()")
+        } else if addition.isNow, let lasting = Self.lastingDefault(addition, column) {
+          alter(lasting)
         }
       } else {
         alter("ADD COLUMN \(column) \(type)")

@@ -70,13 +70,32 @@ struct ServerMigration {
 
   // MARK: Migrating
 
-  /// - Returns: the number of migrations that the store has had with this one.
+  /// Migrates, or lets the model wait for former programs that could not use the store afterwards.
+  ///
+  /// - Returns: the models whose programs can use the store.
   /// - Throws: ``ServerError``; ``StoreError``.
-  func run(_ metadata: StoreMetadata) throws -> String {
-    var changes = changes
-    let isAdditive = isAdditive(changes)
-    let isCounted = !need.migration.isIdentity && !isAdditive
-    if isCounted && !policy.stopsFormerPrograms { try refuseToStopPrograms() }
+  func run(_ metadata: StoreMetadata) throws -> OpenModels {
+    var models = metadata.openModels
+    let changes = changes
+    if need.migration.isIdentity || isAdditive(changes) {
+      if !need.migration.isIdentity { models.expand(from: stored.storageChecksum) }
+      return try migrate(changes, models, isAdditive: true)
+    }
+    if !policy.stopsFormerPrograms {
+      let count = try OpenPrograms(setup).others(connection, storingOtherwise: true)
+      if count > 0 { return try wait(for: count, models) }
+    }
+    models.replace(with: setup.storageChecksum)
+    return try migrate(changes, models, isAdditive: false)
+  }
+
+  /// - Parameters:
+  ///   - models: the models whose programs can use the store afterwards.
+  ///   - isAdditive: whether programs with the stored model are among them.
+  private func migrate(
+    _ planned: TableChanges, _ models: OpenModels, isAdditive: Bool
+  ) throws -> OpenModels {
+    var changes = planned
     let before = try SchemaFacts(connection, schema: setup.options.schema)
     try checkTables(before)
     if isAdditive { try lockTables(of: changes, before) } else { try lockTables() }
@@ -103,19 +122,14 @@ struct ServerMigration {
       migrated = after.state
     }
     let work = try change(changes, found, migrated, keepsDefaults: isAdditive)
-    let migrations = String((Int64(metadata.migrations) ?? 0) + (isCounted ? 1 : 0))
-    let openTo = isCounted ? [] : metadata.openTo.union([stored.storageChecksum])
     let writing = MetadataStatements(names)
-    statements += writing.model(setup.model, passing: need.steps)
-    statements += [
-      writing.set(.migrations, migrations), writing.set(.openTo, openTo.sorted().joined(separator: " ")),
-    ]
+    statements += writing.model(setup.model, passing: need.steps) + [writing.set(.migrations, models.text)]
     try connection.runAll(statements)
     try HistoryOpening(connection, setup, origin: 0).noteMigration()
     try checkResult()
     observer?.finish(work)
     try check()
-    return migrations
+    return models
   }
 
   /// Gives a store the text of a model that leaves everything stored as it is, and the indexes that it declares. The checks
@@ -138,12 +152,34 @@ struct ServerMigration {
         + MetadataStatements(setup.layout.names).model(setup.model, passing: []))
   }
 
-  /// Programs with the stored model, or a former one, are not stopped unless the policy says so.
-  private func refuseToStopPrograms() throws {
-    let count = try OpenPrograms(setup).others(connection)
-    if count == 0 { return }
+  // MARK: Former programs
+
+  /// Uses the store as it is, if its model only adds to the current one. The migration is left to an opening after the
+  /// last former program has ended.
+  ///
+  /// - Throws: ``StoreError`` if the program cannot use the store as it is.
+  private func wait(for count: Int, _ models: OpenModels) throws -> OpenModels {
+    let backward = Migration(from: setup.model, to: stored.model)
+    guard need.steps.isEmpty, Expansion(backward).isAdditive else { throw stops(count) }
+    if models.entries[setup.storageChecksum]?.isWaiting == true { return models }
+    // What would be refused later is refused now.
+    try plan()?.check(policy, setup.name)
+    var models = models
+    models.wait(for: setup.storageChecksum)
+    let change = TableChanges(backward, setup.schema, stored.schema, now: now)
+    let tables = change.kept.values.filter { $0.added.contains { $0.value != nil } }
+    try connection.lock(tables.map { names.table($0.root.name) }.sorted(), "ACCESS EXCLUSIVE")
+    let writing = MetadataStatements(names)
+    try connection.runAll(
+      tables.flatMap { SchemaChange.defaults($0, names) }.map { ServerStatement($0) }
+        + [writing.waiting(setup.model), writing.set(.migrations, models.text)])
+    return models
+  }
+
+  /// The refusal to stop programs with the stored model, or with a former one.
+  private func stops(_ count: Int) -> StoreError {
     let reasons = Expansion(need.migration, steps: need.steps).obstacles
-    throw StoreError(
+    return StoreError(
       .formerPrograms,
       "\(setup.name) is not migrated, because programs with a former model are connected to it (\(count) "
         + "\(count == 1 ? "connection" : "connections")) and could not use it afterwards\(Self.list(reasons)).",

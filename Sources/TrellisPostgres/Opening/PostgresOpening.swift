@@ -17,8 +17,9 @@ struct PostgresOpening {
     let generation: StoreGeneration
     /// The reason why the store may only be read. Nil if it may be written.
     var refusalOfWrites: StoreError?
-    /// Whether the store has the text of another model that stores everything alike, and should have this one's.
-    var hasOtherText = false
+    /// Whether the store can be used as it is, and should get this model: it has the text of another one that stores
+    /// everything alike, or this one waits for former programs to end.
+    var shouldGetModel = false
   }
 
   func open(_ observer: MigrationObserver?) throws -> PostgresStore {
@@ -38,7 +39,7 @@ struct PostgresOpening {
     do {
       let opened = try inStoreErrors(setup) {
         let found = try waiting.run { try present(setup, pool) }
-        if let found, !found.hasOtherText { return found }
+        if let found, !found.shouldGetModel { return found }
         do {
           return try StorePreparation(setup, observer).run(waiting)
         } catch let error as ServerError {
@@ -125,14 +126,18 @@ struct PostgresOpening {
   private func present(_ setup: PostgresSetup, _ connection: ServerConnection) throws -> Opened? {
     guard try StoreMetadata.isPresent(connection, setup) else { return nil }
     let metadata = try StoreMetadata(connection, setup)
-    let fit = try ModelFit(of: model, to: metadata)
-    guard try MigrationNeed(of: model, options.migration, fit, metadata) == nil else { return nil }
     let refusal = metadata.features.refusalOfWrites(to: setup.name, knowing: .knownWithHistory)
-    var opened = Opened(generation: StoreGeneration(metadata.migrations, setup), refusalOfWrites: refusal)
+    var opened = Opened(generation: StoreGeneration(metadata.openModels, setup), refusalOfWrites: refusal)
+    let fit = try ModelFit(of: model, to: metadata)
+    if metadata.isWaiting(model) {
+      opened.shouldGetModel = options.migration.mode != .refused
+      return opened
+    }
+    guard try MigrationNeed(of: model, options.migration, fit, metadata) == nil else { return nil }
     guard case .fits(let checksum) = fit else { return opened }
     let isSameText = TextBytes.areEqual(checksum, model.checksum)
     // A model that the store had earlier must not replace its newer model.
-    opened.hasOtherText = try !isSameText && refusal == nil && !metadata.hasHad(model.checksum)
+    opened.shouldGetModel = try !isSameText && refusal == nil && !metadata.hasHad(model.checksum)
     return opened
   }
 
@@ -189,18 +194,18 @@ struct StorePreparation {
     try connection.lockChanges(ofSchema: setup.options.schema)
     guard try StoreMetadata.isPresent(connection, setup) else {
       try StoreCreation(connection, setup).run()
-      return PostgresOpening.Opened(generation: StoreGeneration("0", setup))
+      return PostgresOpening.Opened(generation: StoreGeneration(OpenModels(), setup))
     }
     let metadata = try StoreMetadata(connection, setup)
     let refusal = metadata.features.refusalOfWrites(to: setup.name, knowing: .knownWithHistory)
     let opened = PostgresOpening.Opened(
-      generation: StoreGeneration(metadata.migrations, setup), refusalOfWrites: refusal)
+      generation: StoreGeneration(metadata.openModels, setup), refusalOfWrites: refusal)
     let (model, policy) = (setup.model, setup.options.migration)
     let fit = try ModelFit(of: model, to: metadata)
     if let need = try MigrationNeed(of: model, policy, fit, metadata) {
       if let refusal { throw refusal }
-      let migrations = try ServerMigration(need, connection, setup, observer).run(metadata)
-      return PostgresOpening.Opened(generation: StoreGeneration(migrations, setup))
+      let models = try ServerMigration(need, connection, setup, observer).run(metadata)
+      return PostgresOpening.Opened(generation: StoreGeneration(models, setup))
     }
     guard case .fits(let checksum) = fit, !TextBytes.areEqual(checksum, model.checksum), refusal == nil,
       try !metadata.hasHad(model.checksum)

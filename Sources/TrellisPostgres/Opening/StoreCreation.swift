@@ -36,7 +36,8 @@ struct StoreCreation {
     try connection.runAll(
       (own + setup.schema.all).map { ServerStatement($0) } + [
         metadata.set(.format, StoreMetadata.format), metadata.set(.compatible, StoreFeatures.models),
-        metadata.set(.readOnlyCompatible, ""), metadata.set(.incompatible, ""), metadata.set(.migrations, "0"),
+        metadata.set(.readOnlyCompatible, ""), metadata.set(.incompatible, ""),
+        metadata.set(.migrations, OpenModels().text),
       ] + metadata.model(setup.model, passing: setup.options.migration.steps))
   }
 

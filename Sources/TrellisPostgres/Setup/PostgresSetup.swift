@@ -56,7 +56,7 @@ final class PostgresSetup: Sendable {
       }
     }
     self.foreignKeys = foreignKeys
-    storageChecksum = StoreMetadata.checksum(ofStorage: model)
+    storageChecksum = model.storageChecksum
     self.mayReferForward = mayReferForward
   }
 

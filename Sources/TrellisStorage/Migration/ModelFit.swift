@@ -20,12 +20,16 @@ package protocol StoredModels {
   func newestVersion() throws(StoreError) -> String?
   /// Whether programs with a former model of the store can go on using it, because its models since then only add to it.
   func isOpen(toFormer model: Model) throws(StoreError) -> Bool
+  /// Whether a model is a newer one that waits to become the store's.
+  func isWaiting(_ model: Model) throws(StoreError) -> Bool
 }
 
 extension StoredModels {
   package func signature(of model: Model) -> String { model.storageSignature }
 
   package func isOpen(toFormer model: Model) throws(StoreError) -> Bool { false }
+
+  package func isWaiting(_ model: Model) throws(StoreError) -> Bool { false }
 
   /// The store's model.
   func model(_ checksum: String) throws(StoreError) -> Model {
@@ -57,7 +61,8 @@ package enum ModelFit {
     let isSameLayout = TextBytes.areEqual(signature, current)
     guard TextBytes.areEqual(name, model.name) else { throw OtherModel(name, signature, model).error(stored.storeName) }
     // A model that the store had earlier must not replace its newer model.
-    let isFormerModel = try stored.hasHad(model.checksum)
+    var isFormerModel = try stored.hasHad(model.checksum)
+    if isFormerModel, try stored.isWaiting(model) { isFormerModel = false }
     if isFormerModel && !isSameLayout {
       guard try stored.isOpen(toFormer: model) else { throw try Self.newerModel(stored) }
       self = .isExpanded

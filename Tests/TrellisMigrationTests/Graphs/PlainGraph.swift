@@ -33,10 +33,14 @@ struct PlainGraph {
   /// - Parameters:
   ///   - unique: the properties whose values have to be unique.
   ///   - targets: the types that the values may have to fit into.
-  init(_ model: PlainModel, unique: Set<Int>, targets: [Int: AttributeType], _ random: inout SeededGenerator) {
+  ///   - first: the first key. Unique values are other ones with another key.
+  init(
+    _ model: PlainModel, unique: Set<Int>, targets: [Int: AttributeType], from first: Int64 = 1,
+    _ random: inout SeededGenerator
+  ) {
     self.model = model
-    var key: Int64 = 1
-    var number = 0
+    var key = first
+    var number = Int(first - 1)
     for entity in model.entities where !entity.isAbstract {
       if random.below(100) < 15 { continue }
       for _ in 0..<(1 + random.below(6)) {

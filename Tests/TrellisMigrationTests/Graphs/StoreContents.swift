@@ -55,6 +55,24 @@ struct StoreContents: Equatable {
     if let end = end.relationship { links[Self.name(end, model), default: []].insert(pair) }
   }
 
+  mutating func change(_ key: Int64, _ body: (inout Row) -> Void) {
+    if var row = rows[key] {
+      body(&row)
+      rows[key] = row
+    }
+  }
+
+  /// Takes over what a model has of the contents of another one.
+  mutating func copy(_ other: StoreContents, _ model: Model) {
+    for (key, row) in other.rows {
+      guard let entity = model.entity(named: row.entity) else { continue }
+      let names = Set(entity.properties.map(\.name))
+      rows[key] = Row(
+        entity: row.entity, version: row.version, values: row.values.filter { names.contains($0.key) })
+    }
+    for name in links.keys { links[name] = other.links[name] }
+  }
+
   // MARK: Memory
 
   init(_ state: MemoryState, _ model: Model) {

@@ -68,7 +68,9 @@ final class FormerSchema {
     request.inserts = [
       .init(
         entity: 0,
-        records: keys.map { PlainRecord(entry, key: Int64($0), ["title": .text("\($0)"), "mood": .text("glad")]) }),
+        records: keys.map {
+          PlainRecord(entry, key: Int64($0), ["title": .text("\($0)"), "mood": .text("glad"), "stars": .integer(3)])
+        }),
       .init(
         entity: 1, records: keys.map { PlainRecord(tag, key: Int64($0 + 1_000_000), ["name": .text("tag \($0)")]) }),
     ]

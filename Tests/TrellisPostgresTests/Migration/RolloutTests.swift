@@ -44,7 +44,9 @@ struct RolloutTests {
     let entry = model.entities[0]
     let request = SaveRequest()
     request.inserts = [
-      .init(entity: 0, records: [PlainRecord(entry, key: Int64(key), ["title": .text("by the former")])])
+      .init(
+        entity: 0,
+        records: [PlainRecord(entry, key: Int64(key), ["title": .text("by the former"), "stars": .integer(3)])])
     ]
     try store.connect().save(request)
   }
@@ -123,15 +125,17 @@ struct RolloutTests {
     #expect(try schema.number("SELECT count(*) FROM SCHEMA.\"Entry\"") == 2)
   }
 
-  @Test("a migration that is not additive waits for nobody: it is refused while a former program is connected")
-  func contraction() throws {
+  @Test("a migration that others cannot live with is refused while one of them is connected")
+  func refused() throws {
     let schema = try Former()
     let open = try schema.open(schema.former, .automatic)
-    let contracted = try Former.model([Former.title], removed: ["mood"])
+    // A program with this model could not use the store as it is, because a title is required there.
+    let contracted = try Former.model(
+      [AttributeDescription("text", .string, renamedFrom: ["title"]), Former.mood])
     let before = try schema.image()
     let refusal = try #require(error { try schema.open(contracted, .automatic).close() })
     #expect(refusal.code == .formerPrograms)
-    #expect(refusal.message.contains("Entry.mood: gone"), "\(refusal)")
+    #expect(refusal.message.contains("Entry.title: gone"), "\(refusal)")
     #expect(try schema.image() == before)
     try work(open, schema.former, inserting: 10)
     open.close()
@@ -149,6 +153,69 @@ struct RolloutTests {
     #expect(code { _ = try open.connect().count(StoreRequest(entity: 0)) } == .migratedByOthers)
   }
 
+  /// A model without the mood and the stars of a former one, which has a default for the stars.
+  private enum Contraction {
+    static func former() throws -> Model { try Former.model([Former.title, Former.mood, stars]) }
+    static func current() throws -> Model { try Former.model([Former.title], removed: ["mood", "stars"]) }
+  }
+
+  @Test("a model that only removes waits beside former programs, and goes on when its migration comes")
+  func waiting() throws {
+    let schema = try Former(try Contraction.former())
+    let open = try schema.open(schema.former, .automatic)
+    let current = try Contraction.current()
+    let waiting = try schema.open(current, .automatic)
+    defer { waiting.close() }
+    #expect(try waiting.connect().count(StoreRequest(entity: 0)) == 3)
+    try work(waiting, current, inserting: 10)
+    #expect(
+      try schema.sql("SELECT \"title\", \"mood\", \"stars\"::text FROM SCHEMA.\"Entry\" WHERE _id = 10")
+        == [["by the former", nil, "3"]])
+    var findings: [StoreFinding] = []
+    try waiting.connect().check { findings.append($0) }
+    #expect(findings.allSatisfy { $0.code == .unreservedKey }, "\(findings)")
+    // Another one starts, while a former program is still there, and after it has ended.
+    try schema.open(current, .refused).close()
+    try schema.open(current, .automatic).close()
+    try work(open, schema.former, inserting: 11)
+    #expect(try schema.number("SELECT count(\"mood\") FROM SCHEMA.\"Entry\"") == 3)
+    open.close()
+    try schema.open(current, .refused).close()
+    #expect(try schema.number("SELECT count(\"mood\") FROM SCHEMA.\"Entry\"") == 3)
+    try schema.open(current, .automatic).close()
+    #expect(
+      try schema.number(
+        "SELECT count(*) FROM pg_catalog.pg_attribute WHERE attrelid = 'SCHEMA.\"Entry\"'::pg_catalog.regclass "
+          + "AND attname = 'mood'") == 0)
+    // The program that waited goes on as if nothing had been.
+    #expect(try waiting.connect().count(StoreRequest(entity: 0)) == 5)
+    try work(waiting, current, inserting: 12)
+    #expect(code { try schema.open(schema.former, .automatic).close() } == .newerModel)
+  }
+
+  @Test("a program with the former model starts again while a newer model waits, and a rollout is taken back")
+  func rollback() throws {
+    let schema = try Former(try Contraction.former())
+    let open = try schema.open(schema.former, .automatic)
+    defer { open.close() }
+    let current = try Contraction.current()
+    try schema.open(current, .automatic).close()
+    let again = try schema.open(schema.former, .refused)
+    defer { again.close() }
+    try work(again, schema.former, inserting: 10)
+    #expect(try again.connect().count(StoreRequest(entity: 0)) == 4)
+  }
+
+  @Test("a model waits only if it says what becomes of the data")
+  func unconsented() throws {
+    let schema = try Former(try Contraction.former())
+    let open = try schema.open(schema.former, .automatic)
+    defer { open.close() }
+    let silent = try Former.model([Former.title])
+    #expect(code { try schema.open(silent, .automatic).close() } == .dataLoss)
+    #expect(code { try schema.open(try Contraction.current(), .refused).close() } == .needsMigration)
+  }
+
   @Test("a store stays open to all models since the last one that was not additive")
   func chain() throws {
     let schema = try Former()
@@ -161,17 +228,19 @@ struct RolloutTests {
       defer { again.close() }
       #expect(try again.connect().count(StoreRequest(entity: 0)) == 3)
     }
-    // Back to the former columns is no addition, even if the model is as it was up to its version.
-    let back = try Former.model(
-      [Former.title, Former.mood], removed: ["stars", "place", "seen"], version: "4")
-    var lossless = back.description
-    lossless.removed = ["Comment"]
-    let contracted = try Model(lossless)
-    #expect(code { try schema.open(contracted, .automatic).close() } == .formerPrograms)
+    // Without what was added, the model is stored as the former one.
+    var back = try Former.model(
+      [Former.title, Former.mood], removed: ["stars", "place", "seen"], version: "4"
+    ).description
+    back.removed = ["Comment"]
+    let contracted = try Model(back)
+    let former = try schema.open(schema.former, .automatic)
+    defer { former.close() }
     open.close()
     try schema.open(contracted, .automatic).close()
     #expect(code { try schema.open(first, .automatic).close() } == .newerModel)
     #expect(code { try schema.open(second, .automatic).close() } == .newerModel)
+    try work(former, schema.former, inserting: 10)
     try schema.open(try Former.formerModel(), .refused).close()
   }
 

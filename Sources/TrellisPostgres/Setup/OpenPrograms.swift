@@ -1,6 +1,11 @@
 import TrellisModel
 import TrellisStorage
 
+extension Model {
+  /// Identifies what the model stores, whatever its docs and rules.
+  var storageChecksum: String { ModelDescription.checksum(ofText: storageSignature.utf8) }
+}
+
 /// The programs that are connected to a store, by what their models store.
 ///
 /// Each connection holds a shared advisory lock until it ends, so that the server itself knows who is there. A connection
@@ -23,13 +28,15 @@ struct OpenPrograms {
     ServerStatement("SELECT pg_advisory_lock_shared(hashtext($1::text), hashtext($2::text))", parameters)
   }
 
-  /// The number of connections of programs whose models store something else.
-  func others(_ connection: ServerConnection) throws(ServerError) -> Int {
+  /// The number of other connections to the store.
+  ///
+  /// - Parameter storingOtherwise: whether only those of programs whose models store something else are counted.
+  func others(_ connection: ServerConnection, storingOtherwise: Bool) throws(ServerError) -> Int {
     func word(_ number: Int) -> String { "(hashtext($\(number)::text)::bigint & 4294967295)::oid" }
     let text =
       "SELECT count(DISTINCT pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND "
       + "database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = \(word(1)) "
-      + "AND objid <> \(word(2))"
+      + "AND pid <> pg_backend_pid() AND (objid <> \(word(2)) OR NOT \(storingOtherwise))"
     return Int(try connection.run(ServerStatement(text, parameters)).integer(0, 0))
   }
 }
