@@ -12,13 +12,18 @@ import TrellisTestSupport
   private static let first: UInt64 = TestSettings.number("TRELLIS_ROLLOUTS_SEED", or: 1)
 
   @Test("a program with the former model sees its part of all that others do, and changes nothing else")
-  func random() throws {
+  func expansions() throws { try run { try $0.expand() } }
+
+  @Test("a program with a model that only removes works beside former ones, and goes on when they have ended")
+  func contractions() throws { try run { try $0.contract() } }
+
+  private func run(_ body: (Rollout) throws -> [String]?) throws {
     var (additive, refusedDeletes, failed) = (0, 0, 0)
     for seed in Self.first..<(Self.first + UInt64(Self.rollouts)) {
       guard let rollout = Rollout(seed: seed) else { continue }
       var faults: [String]
       do {
-        guard let found = try rollout.run() else { continue }
+        guard let found = try body(rollout) else { continue }
         faults = found
       } catch { faults = ["\(error)"] }
       additive += 1
@@ -71,8 +76,84 @@ private final class Rollout {
 
   var told: String { "\(stored.description.canonicalJSON())→ \(current.description.canonicalJSON())" }
 
+  private func graph(_ model: PlainModel, from first: Int64) -> PlainGraph {
+    let unique = Set(model.entities.flatMap(\.uniqueKeys).flatMap(\.self)).union(pair.uniqueProperties)
+    return PlainGraph(model, unique: unique, targets: pair.targets, from: first, &random)
+  }
+
+  // MARK: Contraction
+
+  /// The former model, which consents to the loss of all that the other one adds.
+  private func contracted() throws -> Model {
+    var description = stored.description
+    description.version = "contracted"
+    for place in description.entities.indices {
+      let entity = stored.entities[place]
+      guard let other = current.entity(named: entity.name) else { continue }
+      let gone = other.properties.map(\.name).filter { entity.property(named: $0) == nil }
+      description.entities[place].removed = Set(
+        gone.flatMap { [$0, $0.split(separator: ".").first.map(String.init) ?? $0] }
+      )
+      .subtracting(entity.properties.map(\.name)).sorted()
+    }
+    description.removed = current.entities.map(\.name).filter { stored.entity(named: $0) == nil }
+    return try Model(description)
+  }
+
+  /// What is otherwise than meant. Nil if the migration has questions.
+  func contract() throws -> [String]? {
+    let less = try contracted()
+    let store = try MigratedSchema(graph(pair.current, from: 1), mayWriteAllTables: false)
+    let former = try store.open(current)
+    let before = try store.contents(former, current)
+    let waiting: any Store
+    do {
+      waiting = try store.open(less)
+    } catch let error as StoreError where [.dataLoss, .unanswered, .notUnique].contains(error.code) {
+      former.close()
+      return nil
+    }
+    defer { waiting.close() }
+    var faults = try store.contents(former, current).differences(before).map { "waiting: \($0)" }
+    func compare(_ moment: String) throws {
+      let (all, mine) = (try store.contents(former, current), try store.contents(waiting, less))
+      faults += all.part(of: less).differences(mine).map { "\(moment): \($0)" }
+      for (store, name) in [(former, "former"), (waiting, "waiting")] {
+        try store.connect().check { if $0.code != .unreservedKey { faults.append("\(moment), \(name): \($0)") } }
+      }
+    }
+    try compare("waiting")
+    _ = try waiting.connect().save(graph(pair.stored, from: 2_000).request(less))
+    try compare("inserted by the waiting one")
+    _ = try former.connect().save(graph(pair.current, from: 4_000).request(current))
+    try compare("inserted by the former")
+    for _ in 0..<4 {
+      faults += try faultsOfUpdate(by: waiting, less, store, former)
+      faults += try faultsOfUpdate(by: former, current, store, former)
+    }
+    try compare("updated")
+    let last = try store.contents(waiting, less)
+    former.close()
+    let migrated: any Store
+    do {
+      migrated = try store.open(less)
+    } catch let error as StoreError where [.dataLoss, .unanswered, .notUnique].contains(error.code) {
+      return nil
+    }
+    defer { migrated.close() }
+    faults += try store.contents(migrated, less).differences(last).map { "contracted: \($0)" }
+    faults += try store.contents(waiting, less).differences(last).map { "contracted, seen by the waiting one: \($0)" }
+    try waiting.connect().check { if $0.code != .unreservedKey { faults.append("contracted: \($0)") } }
+    _ = try waiting.connect().save(graph(pair.stored, from: 6_000).request(less))
+    faults += try store.contents(migrated, less).differences(store.contents(waiting, less)).map { "at the end: \($0)" }
+    if let plan = try store.plan(less) { faults.append("the store would be migrated again: \(plan)") }
+    return faults
+  }
+
+  // MARK: Expansion
+
   /// What is otherwise than meant. Nil if the rows do not allow the migration.
-  func run() throws -> [String]? {
+  func expand() throws -> [String]? {
     let store = try MigratedSchema(graph, mayWriteAllTables: false)
     var former = try store.open(stored)
     defer { former.close() }
@@ -95,9 +176,7 @@ private final class Rollout {
     }
     faults += try store.contents(former, stored).differences(before).map { "expanded: \($0)" }
     try compare("expanded")
-    _ = try former.connect().save(
-      PlainGraph(pair.stored, unique: pair.uniqueProperties, targets: pair.targets, from: 2_000, &random).request(
-        stored))
+    _ = try former.connect().save(graph(pair.stored, from: 2_000).request(stored))
     try compare("inserted by the former")
     faults += try faultsOfDefaults(before, try store.contents(new, current))
     if Bool.random(using: &random) {
@@ -105,12 +184,7 @@ private final class Rollout {
       former = try store.open(stored, migration: .refused)
       try compare("started again")
     }
-    _ = try new.connect().save(
-      PlainGraph(
-        pair.current, unique: Set(pair.current.entities.flatMap(\.uniqueKeys).flatMap(\.self)), targets: [:],
-        from: 4_000, &random
-      )
-      .request(current))
+    _ = try new.connect().save(graph(pair.current, from: 4_000).request(current))
     try compare("inserted by the new one")
     for _ in 0..<4 {
       faults += try faultsOfUpdate(by: former, stored, store, new)
