@@ -207,7 +207,7 @@ if !isResolvedDependency {
       name: "TrellisPostgresTests",
       dependencies: [
         "TrellisTestSupport", "TrellisStoreTesting", "TrellisPostgres", "Trellis", "TrellisRuntime", "TrellisStorage",
-        "TrellisModel",
+        "TrellisModel", "TrellisModelFile",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(

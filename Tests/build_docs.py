@@ -20,7 +20,7 @@ GROUPS = [
     ("Start", ["GeneratedCode", "ModelFile", "ModelErrors", "Migration", "MigrationSteps", "Tool"]),
     ("Work with objects", ["Fetching", "Predicates", "Dates", "Values", "Derived", "Searching", "Relationships", "DeleteRules", "Validation", "Undo", "History", "ImportingJSON"]),
     ("Several contexts", ["ChildContexts", "Conflicts", "LiveResults"]),
-    ("Stores", ["SQLite", "PostgreSQL", "JSONStore", "ExternalStorage", "Limits", "Reliability", "Performance", "WritingAStore"]),
+    ("Stores", ["SQLite", "PostgreSQL", "Rollouts", "JSONStore", "ExternalStorage", "Limits", "Reliability", "Performance", "WritingAStore"]),
     ("From other frameworks", ["ComingFromCoreData", "ComingFromSwiftData"]),
     ("Releases", ["Changelog"]),
 ]

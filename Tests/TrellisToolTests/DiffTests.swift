@@ -24,6 +24,26 @@ import Testing
     #expect(try status(old, Self.model(#""b": "string?""#, #""removed": ["a"], "#)) == 3)
   }
 
+  @Test("the last lines tell whether programs with the former model can go on beside the new ones")
+  func compatibility() throws {
+    func lines(_ old: String, _ new: String) throws -> [Substring] {
+      let folder = try ToolFolder()
+      try folder.write(old, to: "Old.model.json")
+      try folder.write(new, to: "New.model.json")
+      return try folder.run("diff", "Old.model.json", "New.model.json").output.split(separator: "\n")
+    }
+    let old = Self.model(#""a": "string""#)
+    let additive = "  additive: programs with the former model can go on"
+    #expect(try lines(old, Self.model(#""a": "string", "b": "string?""#)).last == Substring(additive))
+    #expect(
+      try lines(old, Self.model(#""a": "string", "b": { "type": "int64", "default": 1 }"#)).last == Substring(additive))
+    #expect(
+      try lines(old, Self.model(#""b": { "type": "string", "renamedFrom": "a" }"#)).suffix(2) == [
+        "  breaking: programs with the former model cannot go on", "            A.a: gone, or under another name",
+      ])
+    #expect(try lines(old, old).last == "  nothing to do")
+  }
+
   @Test("a mapping of JSON is no change of stored data")
   func mapping() throws {
     let old = Self.model(#""a": "string""#, #""json": true, "#)

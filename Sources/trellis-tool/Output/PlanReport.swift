@@ -17,12 +17,14 @@ struct PlanReport {
   }
 
   let outcome: Outcome
-  let text: String
+  private(set) var text: String
 
   /// The plan for any store of a model.
   init(from stored: Model, to current: Model) throws(ToolFailure) {
     do {
-      self.init(try MigrationPlan(Migration(from: stored, to: current)))
+      let plan = try MigrationPlan(Migration(from: stored, to: current))
+      self.init(plan)
+      text += Self.compatibility(plan)
     } catch {
       throw ToolFailure(.failure, "error: No plan can be made: \(error).")
     }
@@ -31,10 +33,10 @@ struct PlanReport {
   /// - Parameter plan: the plan; nil if nothing has to be migrated.
   init(_ plan: MigrationPlan?) {
     outcome = plan.map { !$0.questions.isEmpty ? .asks : $0.loses ? .loses : .safe } ?? .safe
-    text = (plan?.description ?? "  nothing to do\n") + (plan.map(Self.compatibility) ?? "")
+    text = plan?.description ?? "  nothing to do\n"
   }
 
-  /// What a rollout on a server has to know.
+  /// What a rollout on a server has to know. A file belongs to programs with one model.
   private static func compatibility(_ plan: MigrationPlan) -> String {
     if plan.steps.isEmpty { return "" }
     if plan.incompatibilities.isEmpty { return "  additive: programs with the former model can go on\n" }
