@@ -209,6 +209,9 @@ if !isResolvedDependency {
         "TrellisTestSupport", "TrellisStoreTesting", "TrellisPostgres", "Trellis", "TrellisRuntime", "TrellisStorage",
         "TrellisModel", "TrellisModelFile",
       ],
+      exclude: [
+        "Functions/fold.sql", "Functions/make_functions.py", "Functions/numbers.sql", "Functions/print_tables.swift",
+      ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisDynamicTests",

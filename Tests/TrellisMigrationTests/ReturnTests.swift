@@ -17,24 +17,25 @@ import TrellisTestSupport
     "a model that is a former one again needs another version, and former programs stay refused",
     arguments: ReopenedStore.Kind.present)
   func returned(_ kind: ReopenedStore.Kind) throws {
-    let first = try model(#""t": "string?""#)
-    let second = try model(#""t": "string?", "u": "string?""#)
+    // Programs on a server could live with one that only adds.
+    let first = try model(#""t": "string?", "n": "int16?""#)
+    let second = try model(#""t": "string?", "u": "string?", "n": "int32?""#)
     let store = try ReopenedStore(kind)
-    try store.open(first) { [PlainRecord($0, key: 1, [.text("a")])] }
-    try store.open(second) { [PlainRecord($0, key: 2, [.text("b"), .text("c")])] }
+    try store.open(first) { [PlainRecord($0, key: 1, [.text("a"), .null])] }
+    try store.open(second) { [PlainRecord($0, key: 2, [.text("b"), .text("c"), .null])] }
     let refusal = try #require(try store.refusal(first))
     #expect(refusal.code == .newerModel)
     #expect((refusal.message + refusal.remedy).contains("another \"version\" in its model file"))
-    let third = try model(#""t": "string?""#, version: "3")
+    let third = try model(#""t": "string?", "n": "int16?""#, version: "3")
     #expect(try store.refusal(third)?.code == .dataLoss)
-    let consenting = try model(#""t": "string?""#, version: "3", removed: #"["u"]"#)
+    let consenting = try model(#""t": "string?", "n": "int16?""#, version: "3", removed: #"["u"]"#)
     #expect(try store.open(consenting).rows.values.map(\.values["t"]).count == 2)
     #expect(try store.refusal(second)?.code == .newerModel)
     // What is stored alike opens, as ever, and does not take the newer model's place.
     try store.open(first)
     #expect(try store.refusal(second)?.code == .newerModel)
     // The same once more.
-    let fourth = try model(#""t": "string?", "u": "string?""#, version: "4")
+    let fourth = try model(#""t": "string?", "u": "string?", "n": "int32?""#, version: "4")
     try store.open(fourth)
     for former in [first, consenting] { #expect(try store.refusal(former)?.code == .newerModel) }
     try store.open(second)

@@ -53,13 +53,14 @@ struct PostgresOpening {
         let connection = try pool.take()
         defer { pool.giveBack(connection) }
         let history = try waiting.run { try HistoryOpening(connection, setup, origin: origin).open() }
+        let functions = try waiting.run { try FunctionOpening(connection, setup).open() }
         // A role that only reads leaves them to others.
         _ = try? connection.run(SaveMark.deleteOld(setup))
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
         return PostgresStore(
           setup, pool, keys, opened.generation,
-          refusalOfWrites: opened.refusalOfWrites ?? refusalToRecord(history, setup), history, origin: origin,
-          transaction: transaction)
+          refusalOfWrites: opened.refusalOfWrites ?? refusalToRecord(history, setup), history, functions,
+          origin: origin, transaction: transaction)
       }
     } catch {
       pool.close()

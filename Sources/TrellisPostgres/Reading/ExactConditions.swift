@@ -7,16 +7,25 @@ import TrellisStorage
 /// for WHERE, AND and OR. Only `not` distinguishes the two, with IS NOT TRUE.
 struct ExactConditions {
   /// The paths, with the joins that they need.
-  private(set) var paths: PredicateTranslator
-  private(set) var parameters = ServerParameters()
+  var paths: PredicateTranslator
+  var parameters = ServerParameters()
   private let setup: PostgresSetup
-  private let dates: DateBounds
+  let dates: DateBounds
+  /// The functions of the store; nil if it has none.
+  let functions: ServerFunctions?
   /// The entities that the variables stand for.
-  private var entities: [Int: Int]
+  var entities: [Int: Int]
+  /// The texts that are compared as folded ones, so far. Nil where no texts are folded.
+  private var foldedTexts: [String]?
+  /// The conditions for rows whose order by folded texts may be another one than in memory.
+  private(set) var doubtsOfOrder: [String] = []
+  /// Whether texts are ordered as folded ones.
+  var ordersFoldedTexts = true
 
-  init(_ setup: PostgresSetup, entity: Int, _ dates: DateBounds) {
+  init(_ setup: PostgresSetup, entity: Int, _ dates: DateBounds, _ functions: ServerFunctions?) {
     self.setup = setup
     self.dates = dates
+    self.functions = functions
     paths = PredicateTranslator(setup.layout, entity: entity)
     entities = [0: entity]
   }
@@ -44,8 +53,22 @@ struct ExactConditions {
     } else if let term = try attempt({ self_ throws(StoreError) in try self_.condition(predicate) }) {
       terms.append(term)
     } else {
+      if let term = try attempt({ self_ throws(StoreError) in try self_.wideCondition(predicate) }) {
+        terms.append(term)
+      }
       rest.append(predicate)
     }
+  }
+
+  /// A condition that is true for all objects for which the predicate is, and for those with texts that the server may
+  /// fold in another way. Nil if there is none.
+  private mutating func wideCondition(_ predicate: QueryPredicate) throws(StoreError) -> String? {
+    guard let functions else { return nil }
+    foldedTexts = []
+    defer { foldedTexts = nil }
+    guard let condition = try self.condition(predicate), let texts = foldedTexts, !texts.isEmpty else { return nil }
+    let doubts = Set(texts).sorted().map { "NOT \(functions.isKnown($0))" }
+    return "(\(([condition] + doubts).joined(separator: " OR ")))"
   }
 
   /// The maximum number of parameters of a condition. A statement has at most 65,535.
@@ -54,7 +77,7 @@ struct ExactConditions {
   private static let mostParameters = 50_000
 
   /// The condition in SQL; nil if it would not be exact, or would be too long.
-  private mutating func condition(_ predicate: QueryPredicate) throws(StoreError) -> String? {
+  mutating func condition(_ predicate: QueryPredicate) throws(StoreError) -> String? {
     guard parameters.count < Self.mostParameters else { return nil }
     switch predicate {
     case .constant(let value): return value ? "TRUE" : "FALSE"
@@ -112,12 +135,12 @@ struct ExactConditions {
   // MARK: Operands
 
   /// One side of a comparison.
-  private enum Side {
+  enum Side {
     case value(StoredValue)
     case sql(String, ServerType, isOptional: Bool)
   }
 
-  private mutating func side(_ operand: Operand) throws(StoreError) -> Side? {
+  mutating func side(_ operand: Operand) throws(StoreError) -> Side? {
     switch operand {
     case .value(let value): return .value(ValueOrder.isNil(value) ? .null : value)
     case .now: return .value(.integer(QueryClock.now))
@@ -131,57 +154,6 @@ struct ExactConditions {
       return .sql("\(property.sql) COLLATE \"C\"", .text, isOptional: property.isOptional)
     case .computed(let computation): return try side(computation)
     case .parameter: throw PredicateTranslator.noValue
-    }
-  }
-
-  /// The computations whose results are the same on the server: those without rounding and without overflow.
-  private mutating func side(_ computation: Computation) throws(StoreError) -> Side? {
-    switch computation {
-    case .countWhere(let path, let variable, let condition):
-      let (owner, relationship) = try paths.toMany(path)
-      let link = try paths.enter(relationship, owner: owner, variable: variable)
-      let outer = entities.updateValue(relationship.destination, forKey: variable)
-      let inner = try self.condition(condition)
-      entities[variable] = outer
-      let source = try paths.leaveScope()
-      guard let inner else { return nil }
-      return .sql("(SELECT count(*) FROM \(source) WHERE \(link) AND \(inner))", .bigint, isOptional: false)
-    case .function(.length, let operand):
-      guard case .sql(let sql, let type, let isOptional)? = try side(operand) else { return nil }
-      switch type {
-      case .text: return .sql("char_length(\(sql))::bigint", .bigint, isOptional: isOptional)
-      case .bytes: return .sql("octet_length(\(sql))::bigint", .bigint, isOptional: isOptional)
-      default: return nil
-      }
-    case .aggregate(let function, let path, let variable, let operand, let kind):
-      guard function == .minimum || function == .maximum else { return nil }
-      let (owner, relationship) = try paths.toMany(path)
-      let link = try paths.enter(relationship, owner: owner, variable: variable)
-      let outer = entities.updateValue(relationship.destination, forKey: variable)
-      let inner = try side(operand)
-      entities[variable] = outer
-      let source = try paths.leaveScope()
-      guard case .sql(let sql, let type, _)? = inner, type.kind == kind, type.hasExtremes else { return nil }
-      // If the value belonged to an outer row only, the server would compute the aggregate over the outer rows.
-      let extreme = function == .minimum ? "min" : "max"
-      return .sql(
-        "(SELECT \(extreme)(a.v) FROM (SELECT \(sql) AS v FROM \(source) WHERE \(link)) AS a)", type, isOptional: true)
-    case .conditional(let condition, let first, let second):
-      guard let test = try self.condition(condition), case .sql(let yes, let type, _)? = try side(first),
-        case .sql(let no, type, _)? = try side(second)
-      else { return nil }
-      return .sql("CASE WHEN \(test) THEN \(yes) ELSE \(no) END", type, isOptional: true)
-    case .date(let function, let operand):
-      // Only the dates of attributes are among the bounds.
-      guard let table = dates.tables[function], case .path = operand,
-        case .sql(let sql, .timestamp, let isOptional)? = try side(operand)
-      else { return nil }
-      // The number of the last bound that is not after the date.
-      let place = "width_bucket(\(Self.widened(sql, .timestamp)), \(parameters.add(table.starts)))"
-      let isTotal = if case .start = function.result { !isOptional } else { false }
-      return .sql("(\(parameters.add(table.values)))[\(place)]", .bigint, isOptional: !isTotal)
-    case .stored(_, let inner): return try side(inner)
-    case .arithmetic, .function, .member, .list: return nil
     }
   }
 
@@ -209,33 +181,64 @@ struct ExactConditions {
   // MARK: Comparisons
 
   private mutating func comparison(_ comparison: Comparison) throws(StoreError) -> String? {
-    // The server's rules for case, accents and spellings are other than Trellis's.
-    guard comparison.kind != .text || comparison.options.isEmpty else { return nil }
+    if comparison.kind == .text && !comparison.options.isEmpty { return try foldedComparison(comparison) }
     guard let left = try side(comparison.left), let right = try side(comparison.right) else { return nil }
+    return compare(left, comparison.relation, right, comparison.kind)
+  }
+
+  private mutating func compare(
+    _ left: Side, _ relation: ComparisonOperator, _ right: Side, _ kind: ValueKind
+  ) -> String? {
     switch (left, right) {
     case (.sql(let sql, let type, let isOptional), .value(let value)):
-      guard type.kind == comparison.kind else { return nil }
-      return compare(sql, type, isOptional: isOptional, comparison.relation, value)
+      guard type.kind == kind else { return nil }
+      return compare(sql, type, isOptional: isOptional, relation, value)
     case (.value(let value), .sql(let sql, let type, let isOptional)):
-      guard type.kind == comparison.kind, let mirrored = comparison.relation.mirrored else { return nil }
+      guard type.kind == kind, let mirrored = relation.mirrored else { return nil }
       return compare(sql, type, isOptional: isOptional, mirrored, value)
     case (.sql(let a, let typeA, let isOptionalA), .sql(let b, let typeB, let isOptionalB)):
-      guard typeA.kind == comparison.kind, typeB.kind == comparison.kind else { return nil }
+      guard typeA.kind == kind, typeB.kind == kind else { return nil }
       let (a, b) = Self.together(a, typeA, b, typeB)
       return Self.compare(
-        a, comparison.relation, b, mayBothBeNull: isOptionalA && isOptionalB, mayBeNull: isOptionalA || isOptionalB)
+        a, relation, b, mayBothBeNull: isOptionalA && isOptionalB, mayBeNull: isOptionalA || isOptionalB)
     case (.value, .value): return nil
     }
   }
 
+  /// A comparison of texts that ignores case, accents or spellings.
+  private mutating func foldedComparison(_ comparison: Comparison) throws(StoreError) -> String? {
+    // What is compared inside a to-many is not known to the whole condition.
+    guard let functions, foldedTexts != nil, entities.count == 1, comparison.relation != .matches,
+      comparison.relation != .matching
+    else { return nil }
+    let options = comparison.folding
+    func folded(_ side: Side?) -> Side? {
+      switch side {
+      case .value(.text(let text)): return .value(.text(TextFolding.fold(text, options: options)))
+      case .value(let value): return .value(value)
+      case .sql(let sql, .text, let isOptional):
+        foldedTexts?.append(sql)
+        return .sql(functions.folded(sql, options), .text, isOptional: isOptional)
+      case .sql, nil: return nil
+      }
+    }
+    guard case .path = comparison.left, let left = folded(try side(comparison.left)) else { return nil }
+    switch comparison.right {
+    case .path, .value: break
+    default: return nil
+    }
+    guard let right = folded(try side(comparison.right)) else { return nil }
+    return compare(left, comparison.relation, right, .text)
+  }
+
   /// Two expressions of one kind, in a type that they have in common.
-  private static func together(_ a: String, _ typeA: ServerType, _ b: String, _ typeB: ServerType) -> (String, String) {
+  static func together(_ a: String, _ typeA: ServerType, _ b: String, _ typeB: ServerType) -> (String, String) {
     if typeA == typeB || typeA.isPlainInteger && typeB.isPlainInteger { return (a, b) }
     return (widened(a, typeA), widened(b, typeB))
   }
 
   /// An expression as the number or the bytes that stand for its values in memory.
-  private static func widened(_ sql: String, _ type: ServerType) -> String {
+  static func widened(_ sql: String, _ type: ServerType) -> String {
     switch type {
     case .boolean: "(\(sql))::int::bigint"
     case .timestamp: "(extract(epoch FROM \(sql)) * 1000000)::bigint"
@@ -372,9 +375,12 @@ struct ExactConditions {
   private mutating func exactOrder(by keys: ArraySlice<SortKey>) throws(StoreError) -> String? {
     var terms: [String] = []
     for key in keys {
-      guard key.query == nil, key.language == nil, key.kind != .text || key.options.isEmpty,
-        let value = try value(key.value, key.kind)
-      else { return nil }
+      guard key.query == nil, key.language == nil, var value = try value(key.value, key.kind) else { return nil }
+      if key.kind == .text && !key.options.isEmpty {
+        guard let functions, ordersFoldedTexts, case .path = key.value else { return nil }
+        doubtsOfOrder.append("NOT \(functions.isKnown(value.sql))")
+        value.sql = functions.folded(value.sql, key.options)
+      }
       // Null comes first in ascending order.
       let nulls = value.isOptional ? key.isDescending ? " NULLS LAST" : " NULLS FIRST" : ""
       terms.append(value.sql + (key.isDescending ? " DESC" : "") + nulls)

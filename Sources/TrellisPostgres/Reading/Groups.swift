@@ -9,11 +9,12 @@ private struct GroupStatement {
   let places: [Int]
 
   /// - Returns: nil if the server's groups or aggregates would not be exact.
-  init?(_ request: GroupRequest, _ setup: PostgresSetup, _ dates: DateBounds) throws {
+  init?(_ request: GroupRequest, _ store: PostgresStore, _ dates: DateBounds) throws {
     let isWindow = request.rows.limit != nil || request.rows.offset > 0
     var rows = request.rows
     if !isWindow { rows.sort = [] }
-    var translated = try TranslatedRequest(rows, setup, dates, isOrdered: isWindow)
+    var translated = try TranslatedRequest(
+      rows, store, dates, isOrdered: isWindow, ordersFoldedTexts: false)
     guard translated.isExact else { return nil }
     var values: [(sql: String, type: ServerType)] = []
     for projected in request.keys + request.aggregates.map(\.value) {
@@ -28,7 +29,10 @@ private struct GroupStatement {
     var places: [Int] = []
     for (number, aggregate) in request.aggregates.enumerated() {
       let place = request.keys.count + number
-      guard let texts = Self.aggregate(aggregate.function, "v\(place)", values[place].type) else { return nil }
+      guard
+        let texts = Self.aggregate(
+          aggregate.function, "v\(place)", values[place].type, store.functions)
+      else { return nil }
       places.append(columns.count)
       columns += texts
     }
@@ -41,7 +45,7 @@ private struct GroupStatement {
   }
 
   private static func aggregate(
-    _ function: GroupAggregate.Function, _ value: String, _ type: ServerType
+    _ function: GroupAggregate.Function, _ value: String, _ type: ServerType, _ functions: ServerFunctions?
   ) -> [String]? {
     switch function {
     case .rows: return ["count(*)"]
@@ -51,7 +55,8 @@ private struct GroupStatement {
       guard type.hasExtremes || type == .double else { return nil }
       return ["\(function == .minimum ? "min" : "max")(\(value))"]
     case .sum, .average:
-      // Reals are added exactly in memory only.
+      // The server's own sum of reals depends on their order.
+      if type == .double { return functions.map { [$0.realTotal(value), "count(\(value))"] } }
       guard type.kind == .integer || type == .numeric else { return nil }
       return ["sum(\(ExactConditions.number(value, type)))::numeric", "count(\(value))"]
     }
@@ -66,6 +71,12 @@ private struct GroupStatement {
       case .sum, .average:
         var sum = NumberSum()
         let kind = aggregate.value.kind
+        if case .real(let total) = result.value(row, place) {
+          sum.add(total)
+          let mean = total / Double(result.integer(row, place + 1))
+          columns.append(aggregate.function == .sum ? sum.total(kind) : mean.isNaN ? .null : .real(mean))
+          continue
+        }
         if case .text(let text) = result.value(row, place) {
           sum.add(sum: text, of: Int(result.integer(row, place + 1)), kind: kind)
         }
@@ -86,7 +97,7 @@ extension PostgresConnection {
   private func fetchGroups(
     _ request: GroupRequest, _ dates: DateBounds, _ body: ([StoredValue]) throws -> Void
   ) throws {
-    guard let grouped = try GroupStatement(request, setup, dates) else { return try collectGroups(request, body) }
+    guard let grouped = try GroupStatement(request, store, dates) else { return try collectGroups(request, body) }
     var groups: [[StoredValue]] = []
     try readAll(grouped.statement) { result, row in groups.append(grouped.columns(result, row, of: request)) }
     // Without keys and aggregates, a statement selects the rows themselves.

@@ -11,11 +11,18 @@ struct TranslatedRequest {
   /// The ORDER BY. Nil if rows are sorted in memory.
   let order: String?
 
-  /// - Parameter isOrdered: whether the order of the rows makes a difference.
-  init(_ request: StoreRequest, _ setup: PostgresSetup, _ dates: DateBounds, isOrdered: Bool) throws {
+  /// - Parameters:
+  ///   - isOrdered: whether the order of the rows makes a difference.
+  ///   - ordersFoldedTexts: whether the server orders texts under options, if it has the functions.
+  init(
+    _ request: StoreRequest, _ store: PostgresStore, _ dates: DateBounds, isOrdered: Bool,
+    ordersFoldedTexts: Bool = true
+  ) throws {
+    let setup = store.setup
     guard setup.model.entities.indices.contains(request.entity) else { throw RequestFault.unknown }
     try request.checkSortKeys()
-    conditions = ExactConditions(setup, entity: request.entity, dates)
+    conditions = ExactConditions(setup, entity: request.entity, dates, store.functions)
+    conditions.ordersFoldedTexts = ordersFoldedTexts
     let table = setup.layout.tables[request.entity]
     if let term = request.includesSubentities ? table.subtreeTerm : table.ownTerm {
       terms.append(term(conditions.paths.rootAlias))
@@ -30,6 +37,15 @@ struct TranslatedRequest {
 
   /// Whether the statement is the whole answer.
   var isExact: Bool { rest.isEmpty && order != nil }
+
+  /// A statement that finds out whether the order may be another one than in memory; nil if it cannot be.
+  var questionOfOrder: ServerStatement? {
+    let doubts = conditions.doubtsOfOrder
+    if doubts.isEmpty { return nil }
+    let terms = self.terms + ["(\(doubts.joined(separator: " OR ")))"]
+    let text = "SELECT EXISTS (SELECT 1 FROM \(conditions.paths.rootSource) WHERE \(terms.joined(separator: " AND ")))"
+    return ServerStatement(text, conditions.parameters)
+  }
 
   /// FROM, WHERE and ORDER BY.
   var source: String {
@@ -56,12 +72,34 @@ extension StoreRequest {
 // MARK: - Requests
 
 extension PostgresConnection {
+  /// Translates a request, and asks the server whether its order of folded texts is that of memory.
+  private func translated(
+    _ request: StoreRequest, _ dates: DateBounds, isOrdered: Bool = true
+  ) throws -> TranslatedRequest {
+    let first = try TranslatedRequest(request, store, dates, isOrdered: isOrdered)
+    guard let question = first.questionOfOrder else { return first }
+    var isDoubtful = false
+    try readAll(question) { isDoubtful = $0.integer($1, 0) == 1 }
+    if !isDoubtful { return first }
+    return try TranslatedRequest(request, store, dates, isOrdered: isOrdered, ordersFoldedTexts: false)
+  }
+
+  /// Runs a request with all that has to be known before: the bounds of its periods, and whether its order is exact. What
+  /// is read before is of the same moment.
+  private func prepared<Result>(
+    _ request: StoreRequest, _ values: [Operand] = [], _ body: (DateBounds) throws -> Result
+  ) throws -> Result {
+    let mayAsk = store.functions != nil && request.sort.contains { $0.kind == .text && !$0.options.isEmpty }
+    if !mayAsk { return try withDateBounds(request, values, body) }
+    return try atOneMoment { try withDateBounds(request, values, body) }
+  }
+
   package func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
-    try withDateBounds(request) { try fetch(request, $0, body) }
+    try prepared(request) { try fetch(request, $0, body) }
   }
 
   private func fetch(_ request: StoreRequest, _ dates: DateBounds, _ body: (RowReader) throws -> Void) throws {
-    var translated = try TranslatedRequest(request, setup, dates, isOrdered: true)
+    var translated = try self.translated(request, dates)
     guard translated.isExact else {
       let reader = ValueReader()
       return try candidates(request, translated) { object in
@@ -78,13 +116,13 @@ extension PostgresConnection {
   }
 
   package func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
-    try withDateBounds(request) { try fetchKeys(request, $0, body) }
+    try prepared(request) { try fetchKeys(request, $0, body) }
   }
 
   private func fetchKeys(
     _ request: StoreRequest, _ dates: DateBounds, _ body: (_ key: Int64, _ entity: Int) throws -> Void
   ) throws {
-    var translated = try TranslatedRequest(request, setup, dates, isOrdered: true)
+    var translated = try self.translated(request, dates)
     guard translated.isExact else { return try candidates(request, translated) { try body($0.row.key, $0.row.entity) } }
     let table = layout.tables[request.entity]
     let root = translated.conditions.paths.rootAlias
@@ -113,13 +151,13 @@ extension PostgresConnection {
   package func fetchValues(
     _ request: StoreRequest, of values: [ProjectedValue], _ body: ([StoredValue]) throws -> Void
   ) throws {
-    try withDateBounds(request, values.map(\.value)) { try fetchValues(request, of: values, $0, body) }
+    try prepared(request, values.map(\.value)) { try fetchValues(request, of: values, $0, body) }
   }
 
   private func fetchValues(
     _ request: StoreRequest, of values: [ProjectedValue], _ dates: DateBounds, _ body: ([StoredValue]) throws -> Void
   ) throws {
-    var translated = try TranslatedRequest(request, setup, dates, isOrdered: true)
+    var translated = try self.translated(request, dates)
     guard translated.isExact, let projection = try translated.conditions.projection(values) else {
       let evaluators = try StoreError.evaluating { try values.map { try OperandEvaluator($0.value) } }
       return try candidates(request, translated, reading: values) { object in
@@ -139,7 +177,7 @@ extension PostgresConnection {
   }
 
   private func count(_ request: StoreRequest, _ dates: DateBounds) throws -> Int {
-    var translated = try TranslatedRequest(request, setup, dates, isOrdered: false)
+    var translated = try TranslatedRequest(request, store, dates, isOrdered: false)
     guard translated.isExact else {
       var count = 0
       var request = request
@@ -159,11 +197,11 @@ extension PostgresConnection {
   }
 
   package func plan(of request: StoreRequest) throws -> QueryPlan {
-    try withDateBounds(request) { try plan(of: request, $0) }
+    try prepared(request) { try plan(of: request, $0) }
   }
 
   private func plan(of request: StoreRequest, _ dates: DateBounds) throws -> QueryPlan {
-    var translated = try TranslatedRequest(request, setup, dates, isOrdered: true)
+    var translated = try self.translated(request, dates)
     let selection = layout.tables[request.entity].selection(translated.conditions.paths.rootAlias)
     let window = translated.isExact ? translated.window(request) : ""
     let text = "SELECT \(selection) FROM \(translated.source)\(window)"

@@ -12,6 +12,8 @@ package final class PostgresStore: Store {
   let refusalOfWrites: StoreError?
   /// The history. Nil if the model has none.
   let history: ServerHistory?
+  /// The functions that compute as evaluation in memory does. Nil if the store has none.
+  let functions: ServerFunctions?
   let watcher: ChangeWatcher
   private let keys: ServerKeys
   /// Whether the server was written to, since it has last refused to be.
@@ -23,7 +25,8 @@ package final class PostgresStore: Store {
 
   init(
     _ setup: PostgresSetup, _ pool: ServerPool, _ keys: ServerKeys, _ generation: StoreGeneration,
-    refusalOfWrites: StoreError?, _ history: ServerHistory?, origin: Int64, transaction: Int64
+    refusalOfWrites: StoreError?, _ history: ServerHistory?, _ functions: ServerFunctions?, origin: Int64,
+    transaction: Int64
   ) {
     self.setup = setup
     self.pool = pool
@@ -31,6 +34,7 @@ package final class PostgresStore: Store {
     self.generation = generation
     self.refusalOfWrites = refusalOfWrites
     self.history = history
+    self.functions = functions
     self.origin = origin
     watcher = ChangeWatcher(setup, history, origin: origin, from: transaction)
     name = setup.name
