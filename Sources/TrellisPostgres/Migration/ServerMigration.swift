@@ -98,7 +98,8 @@ struct ServerMigration {
     var changes = planned
     let before = try SchemaFacts(connection, schema: setup.options.schema)
     try checkTables(before)
-    if isAdditive { try lockTables(of: changes, before) } else { try lockTables() }
+    // A step may read and write any table.
+    if isAdditive && need.steps.isEmpty { try lockTables(of: changes, before) } else { try lockTables() }
     let found = try SchemaFacts(connection, schema: setup.options.schema)
     try checkTables(found)
     connection.patience = setup.options.migrationPatience

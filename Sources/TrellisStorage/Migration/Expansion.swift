@@ -1,4 +1,4 @@
-package import TrellisModel
+import TrellisModel
 
 /// Finds out whether a migration only adds to a store, so that programs with the stored model can go on using it.
 ///
