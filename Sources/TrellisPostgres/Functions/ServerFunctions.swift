@@ -68,7 +68,7 @@ struct FunctionOpening {
 
   private var marker: String { "\(setup.layout.names.qualifier)trellis_functions()" }
 
-  /// - Returns: nil if the store lacks them, and the role may not make them.
+  /// - Returns: nil if the store lacks them, and the role may not make them, or the server has no such functions.
   func open() throws(ServerError) -> ServerFunctions? {
     let functions = ServerFunctions(setup.layout.names)
     if try version() >= ServerFunctions.version { return functions }
@@ -81,7 +81,8 @@ struct FunctionOpening {
       }
       return functions
     } catch let error as ServerError {
-      if error.isRefusalOfWrites { return nil }
+      // Servers that only speak PostgreSQL's protocol may lack a language, or a function of the catalog.
+      if error.isRefusalOfWrites || error.state.hasPrefix("0A") || error.state.hasPrefix("42") { return nil }
       throw error
     } catch {
       return nil
