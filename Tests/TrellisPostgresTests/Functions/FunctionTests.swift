@@ -104,7 +104,9 @@ struct FunctionTests {
     let bits = Double(bitPattern: random.next())
     let price = Double(Int64(random.below(2_000_000)) - 1_000_000) / 100
     let all = [
-      bits.isNaN ? 0 : bits, price, price, 0, -0.0, 1e308, -1e308, .leastNonzeroMagnitude, 0.1, .greatestFiniteMagnitude, -3.5,
+      bits.isNaN ? 0 : bits, price, price, 0, -0.0, 1e308, -1e308, .leastNonzeroMagnitude, 0.1,
+      .greatestFiniteMagnitude,
+      -3.5,
       Double(random.below(1_000)), price * 1e-200, price * 1e150,
     ]
     return all[random.below(all.count)]
