@@ -22,7 +22,10 @@ struct DifferentialRun {
     try run.fill()
     var predicates = RandomPredicates(
       bench.model, keys: run.graph.records.keys.sorted() + run.gone + [-1, 0], run.random)
-    for _ in 0..<queries { try run.compare(&predicates) }
+    for number in 0..<queries {
+      try run.compare(&predicates)
+      if number % 5 == 4 { try run.update(&predicates) }
+    }
   }
 
   // MARK: Objects
@@ -130,6 +133,86 @@ struct DifferentialRun {
         request, results, ends.filter { $0.query == nil }.map { ProjectedValue($0.value, kind: $0.kind) })
     } catch {
       bench.fail("\(error) for \(request), seed \(seed)", line: #line)
+    }
+  }
+
+  // MARK: Changes of all rows
+
+  /// Gives an attribute of all matching rows a new value, in the store and in the reference graph.
+  private mutating func update(_ predicates: inout RandomPredicates) throws {
+    let entity = random.pick(bench.model.entities.filter { $0.name != "Sample" })
+    let unique = Set(entity.uniqueKeys.flatMap(\.properties))
+    let attributes = entity.properties.compactMap(\.attribute).filter {
+      $0.column != nil && !unique.contains($0.index) && !$0.description.isExternal
+    }
+    guard let attribute = attributes.isEmpty ? nil : random.pick(attributes), let column = attribute.column else {
+      return
+    }
+    let predicate = predicates.predicate(entity, depth: 2)
+    let operand = newValue(of: attribute, in: attributes)
+    let evaluator = try PredicateEvaluator(predicate)
+    let matching = try graph.objects(entity).filter { try evaluator.matches($0) }.map(\.record)
+    let values = try matching.map { try OperandEvaluator(operand).value(of: ReferenceObject(record: $0, graph: graph)) }
+    let update = BatchUpdate(
+      request: StoreRequest(entity: entity.index, predicate: predicate),
+      assignments: [.init(property: attribute.index, value: operand)])
+    do {
+      let outcome = try bench.connection.updateAll(update, in: bench.model)
+      let keys = matching.map(\.storedKey).sorted()
+      if outcome.updated.map(\.key).sorted() != keys {
+        bench.fail("\(outcome) instead of \(keys) for \(update), seed \(seed)", line: #line)
+      }
+      for (record, value) in zip(matching, values) {
+        record.values[column] = value
+        record.storedVersion += 1
+      }
+    } catch let error as StoreError {
+      if !values.contains(where: { !Self.fits($0, attribute) }) {
+        bench.fail("\(error) for \(update), seed \(seed)", line: #line)
+      }
+    }
+    var found: [Int64: (version: Int64, value: StoredValue)] = [:]
+    try bench.connection.fetch(StoreRequest(entity: entity.index)) { row in
+      found[row.key] = (row.version, row.value(column, attribute.storageClass))
+    }
+    for record in graph.objects(entity).map(\.record) {
+      let (version, value) = found[record.storedKey] ?? (0, .text("no row"))
+      if version != record.storedVersion
+        || !ValueOrder.areEqual(value, record.values[column], kind: attribute.valueKind)
+      {
+        bench.fail(
+          "row \(record.storedKey) has \(value) in version \(version) instead of \(record.values[column]) in "
+            + "\(record.storedVersion) after \(update), seed \(seed)", line: #line)
+      }
+    }
+  }
+
+  private mutating func newValue(of attribute: Attribute, in attributes: [Attribute]) -> Operand {
+    let own = Operand.path(PropertyPath(variable: 0).appending(attribute.index))
+    let alike = Operand.path(
+      PropertyPath(variable: 0).appending(random.pick(attributes.filter { $0.type == attribute.type }).index))
+    let constant = Operand.value(RandomValues.value(attribute, &random))
+    let isNumber = [ValueKind.integer, .real, .decimal].contains(attribute.valueKind) && attribute.type != .bool
+    switch random.below(isNumber ? 5 : 3) {
+    case 0: return constant
+    case 1: return alike
+    case 2:
+      let test = QueryPredicate.comparison(Comparison(own, .equal, constant, kind: attribute.valueKind))
+      return .computed(.conditional(test, alike, constant))
+    default:
+      let sign = random.pick([ArithmeticOperator.add, .subtract, .multiply, .divide])
+      return .computed(.arithmetic(sign, own, random.isOne(in: 2) ? alike : constant))
+    }
+  }
+
+  /// Whether an attribute can have a value.
+  private static func fits(_ value: StoredValue, _ attribute: Attribute) -> Bool {
+    switch (value, attribute.type) {
+    case (.null, _): attribute.isOptional
+    case (.integer(let number), .int16): Int16(exactly: number) != nil
+    case (.integer(let number), .int32): Int32(exactly: number) != nil
+    case (.integer, .date), (.real, .float): false
+    default: true
     }
   }
 
