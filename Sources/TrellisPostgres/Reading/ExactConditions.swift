@@ -364,6 +364,26 @@ struct ExactConditions {
     }
   }
 
+  // MARK: Assignments
+
+  /// A condition for each row; nil if it would not be exact.
+  mutating func exactCondition(_ predicate: QueryPredicate) throws(StoreError) -> String? {
+    try attempt { self_ throws(StoreError) in try self_.condition(predicate) }
+  }
+
+  /// A value for a column of a type; nil if the server does not compute it, or if it may not fit.
+  mutating func assigned(_ operand: Operand, _ column: ServerType) throws(StoreError) -> String? {
+    switch try attempt({ self_ throws(StoreError) in try self_.side(operand) }) {
+    case .value(.null): return "NULL::\(column.name)"
+    case .value(let value): return parameters.add(value, as: column)
+    case .sql(let sql, let type, _):
+      if type == column { return sql }
+      let widens = type == .smallint && column == .integer || type.isPlainInteger && column == .bigint
+      return widens ? "(\(sql))::\(column.name)" : nil
+    case nil: return nil
+    }
+  }
+
   // MARK: Order
 
   /// The ORDER BY of a request: the sort keys, then the object's key in the direction of the last sort key. Nil if the

@@ -17,7 +17,11 @@ struct SaveRecord {
   private var layout: TableLayout { store.setup.layout }
 
   /// - Returns: nil if nothing is recorded.
-  func record(of results: [ServerResult], _ statements: SaveStatements) throws -> [UInt8]? {
+  ///
+  /// - Parameter changed: the rows that one statement has given new values.
+  func record(
+    of results: [ServerResult], _ statements: SaveStatements, _ changed: [BatchOutcome.Row]
+  ) throws -> [UInt8]? {
     let collector = ChangeCollector(layout.model)
     var placed: [Int: Set<Int64>] = [:]
     for (result, step) in zip(results, statements.steps) {
@@ -28,6 +32,10 @@ struct SaveRecord {
       case .placed(let number): placed[number] = Set((0..<result.count).map { result.integer($0, 0) })
       default: break
       }
+    }
+    for (entity, rows) in Dictionary(grouping: changed, by: \.entity).sorted(by: { $0.key < $1.key }) {
+      guard let mask = rows.first?.properties else { continue }
+      collector.addUpdates(of: entity, mask, rows.map(\.key))
     }
     for group in request.inserts { collector.add(group) }
     for group in request.updates { collector.add(group) }
@@ -73,10 +81,7 @@ struct SaveRecord {
     var keys: [Int: [Int64]] = [:]
     for row in 0..<result.count {
       var entity = relationship.entity
-      if table.isInHierarchy {
-        let name = result.bytes(row, 1)
-        entity = table.entityNames.first { $0.name.utf8.elementsEqual(name) }?.number ?? entity
-      }
+      if let number = table.entity(named: result, row, 1) { entity = number }
       keys[entity, default: []].append(result.integer(row, 0))
     }
     for (entity, keys) in keys.sorted(by: { $0.key < $1.key }) {
@@ -95,5 +100,14 @@ struct SaveRecord {
     default: group.moved = pairs
     }
     collector.add(group)
+  }
+}
+
+extension EntityTable {
+  /// The entity that an answer names in a column; nil if the table has only one.
+  func entity(named result: ServerResult, _ row: Int, _ column: Int) -> Int? {
+    guard isInHierarchy else { return nil }
+    let name = result.bytes(row, column)
+    return entityNames.first { $0.name.utf8.elementsEqual(name) }?.number
   }
 }

@@ -29,6 +29,8 @@ struct SaveStatements {
     case pairs(ChangeRecord.Kind, table: Int)
     /// The rows are those that were deleted.
     case deleted(root: Int)
+    /// The rows are those that got new values, with their entities in hierarchies, and whether each is refused.
+    case changed(entity: Int, ColumnMask)
   }
 
   struct Step {
@@ -68,7 +70,11 @@ struct SaveStatements {
     for number in request.places.indices { try writePlaces(number) }
     try deleteRows()
     try count()
-    // Unique keys and deferred foreign keys are checked now, while the transaction can still be rolled back.
+    finish()
+  }
+
+  /// Unique keys and deferred foreign keys are checked now, while the transaction can still be rolled back.
+  private mutating func finish() {
     add("SET CONSTRAINTS ALL IMMEDIATE")
     add("SELECT pg_current_xact_id()::text", ServerParameters(), .transaction)
   }
@@ -78,6 +84,19 @@ struct SaveStatements {
     entity: Int? = nil
   ) {
     steps.append(Step(statement: ServerStatement(text, parameters), purpose: purpose, entity: entity))
+  }
+
+  /// The change of all rows of a request, by one statement.
+  ///
+  /// - Parameter request: the author of the change, and nothing else.
+  init(_ update: UpdateStatement, _ request: SaveRequest, _ setup: PostgresSetup, _ history: ServerHistory?) {
+    self.setup = setup
+    self.history = history
+    self.request = request
+    steps.append(
+      Step(
+        statement: update.statement, purpose: .changed(entity: update.entity, update.mask), entity: update.entity))
+    finish()
   }
 
   private func rank(_ entity: Int) -> Int { layout.insertRanks[entity] }

@@ -9,15 +9,32 @@ extension PostgresConnection {
   /// commits, the server is asked what has become of the transaction.
   @discardableResult package func save(_ request: SaveRequest) throws -> SaveOutcome {
     guard !request.isEmpty else { return SaveOutcome() }
+    return try run(request) { try SaveStatements(request, setup, store.history) }.outcome
+  }
+
+  /// Runs the statements of a save, or of a change of many rows.
+  ///
+  /// - Throws: as `save`; ``RefusedRows``.
+  func run(_ request: SaveRequest, _ makeStatements: () throws -> SaveStatements) throws -> SaveAnswer {
     guard !isPinned else {
       throw StoreError(
         .internalError, "A save was made while the connection shows one moment.", remedy: "Save after the reads.")
     }
     if let refusal = store.refusalOfWrites { throw refusal }
-    let statements = try SaveStatements(request, setup, store.history)
+    let statements = try makeStatements()
     if let trace { for step in statements.steps { trace.noteRun(step.statement.text) } }
     return try SaveRun(store, request, statements).run()
   }
+}
+
+/// What the server has answered to the statements of a save.
+struct SaveAnswer {
+  var outcome = SaveOutcome()
+  /// The rows that one statement has given new values.
+  var changed: [BatchOutcome.Row] = []
+  fileprivate var transaction = ""
+  /// The record of the changes for the history. Nil if there is none, or nothing is recorded.
+  fileprivate var record: [UInt8]?
 }
 
 /// The execution of a save's statements.
@@ -35,7 +52,7 @@ struct SaveRun {
   /// The number of times that a save is tried.
   private static let mostAttempts = 10
 
-  func run() throws -> SaveOutcome {
+  func run() throws -> SaveAnswer {
     var attempt = 1
     while true {
       do {
@@ -54,7 +71,7 @@ struct SaveRun {
     }
   }
 
-  private func attemptOnce() throws -> SaveOutcome {
+  private func attemptOnce() throws -> SaveAnswer {
     let connection = try store.pool.take()
     defer { store.pool.giveBack(connection) }
     connection.isInTransaction = true
@@ -62,11 +79,11 @@ struct SaveRun {
     return try store.watcher.countingTransaction { try attempt(on: connection) }
   }
 
-  private func attempt(on connection: ServerConnection) throws -> SaveOutcome {
+  private func attempt(on connection: ServerConnection) throws -> SaveAnswer {
     let begin = ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED")
     let (results, failure) = try connection.run(
       [begin, store.generation.statement] + statements.steps.map(\.statement))
-    let answer: Answer
+    let answer: SaveAnswer
     do {
       if results.count > 1 { try store.generation.check(results[1]) }
       answer = try read(Array(results.dropFirst(2)), failure)
@@ -81,10 +98,10 @@ struct SaveRun {
     try commit(connection, answer)
     store.didWrite()
     store.didSave()
-    return answer.outcome
+    return answer
   }
 
-  private func commit(_ connection: ServerConnection, _ answer: Answer) throws {
+  private func commit(_ connection: ServerConnection, _ answer: SaveAnswer) throws {
     let mark = SaveMark(store.setup, connection.identity)
     var ending = [mark.statement]
     if let record = answer.record, let history = store.history {
@@ -105,16 +122,11 @@ struct SaveRun {
     }
   }
 
-  private struct Answer {
-    var outcome = SaveOutcome()
-    var transaction = ""
-    /// The record of the changes for the history. Nil if there is none, or nothing is recorded.
-    var record: [UInt8]?
-  }
-
-  /// - Throws: ``SaveConflict``; ``ConstraintViolations``; ``StoreError``; a ``ServerError`` of the connection.
-  private func read(_ results: [ServerResult], _ failure: ServerError?) throws -> Answer {
-    var answer = Answer()
+  /// - Throws: ``SaveConflict``; ``ConstraintViolations``; ``RefusedRows``; ``StoreError``; a ``ServerError`` of the
+  ///   connection.
+  private func read(_ results: [ServerResult], _ failure: ServerError?) throws -> SaveAnswer {
+    var answer = SaveAnswer()
+    var refused: [Int64] = []
     var stale: [SaveConflict.Row] = []
     var broken = ConstraintViolations()
     let leaving = request.denials.isEmpty ? nil : request.departures
@@ -140,18 +152,26 @@ struct SaveRun {
           let entry = ConstraintViolations.Count(relationship: check.relationship, owner: owner, found: found)
           if !check.allows(found), !broken.counts.contains(entry) { broken.counts.append(entry) }
         }
+      case .changed(let entity, let mask):
+        for row in 0..<result.count {
+          let key = result.integer(row, 0)
+          if result.integer(row, 1) == 1 { refused.append(key) }
+          let number = store.setup.layout.tables[entity].entity(named: result, row, 2) ?? entity
+          answer.changed.append(BatchOutcome.Row(key: key, entity: number, properties: mask))
+        }
       case .transaction: answer.transaction = result.text(0, 0) ?? ""
       }
     }
     if let failure, failure.isTransient || failure.isShutdown || failure.isOfReadOnlyServer { throw failure }
     if !stale.isEmpty { throw SaveConflict(rows: stale) }
+    if !refused.isEmpty { throw RefusedRows(keys: Array(refused.sorted().prefix(RefusedRows.most))) }
     if let failure {
       let entity = statements.steps.indices.contains(results.count) ? statements.steps[results.count].entity : nil
       throw WriteRefusal(store.setup).error(failure, entity)
     }
     if !broken.isEmpty { throw broken }
     if let history = store.history {
-      answer.record = try SaveRecord(store, history, request).record(of: results, statements)
+      answer.record = try SaveRecord(store, history, request).record(of: results, statements, answer.changed)
     }
     return answer
   }

@@ -4,6 +4,11 @@ public import TrellisModel
 
 extension StoreConnection {
   public func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
+    try updateAllByRows(update, in: model)
+  }
+
+  /// Reads the rows to change, and saves them.
+  package func updateAllByRows(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
     try untilNobodyInterferes { try RowsToUpdate(update, model, self).write(self) }
   }
 
