@@ -81,6 +81,29 @@ private final class Rollout {
     return PlainGraph(model, unique: unique, targets: pair.targets, from: first, &random)
   }
 
+  // MARK: Programs beside each other
+
+  /// A store that is opened with a model. Nil if the migration has questions.
+  private func opened(_ store: MigratedSchema, _ model: Model) throws -> (any Store)? {
+    do { return try store.open(model) } catch let error as StoreError
+      where [.dataLoss, .unanswered, .notUnique].contains(error.code)
+    { return nil }
+  }
+
+  /// What the program with the smaller model sees otherwise than the one with the larger model, and what the checks find.
+  private func faults(
+    _ moment: String, _ store: MigratedSchema, all: (store: any Store, model: Model),
+    part: (store: any Store, model: Model)
+  ) throws -> [String] {
+    let (whole, mine) = (try store.contents(all.store, all.model), try store.contents(part.store, part.model))
+    var faults = whole.part(of: part.model).differences(mine).map { "\(moment): \($0)" }
+    for (checked, name) in [(all.store, "larger model"), (part.store, "smaller model")] {
+      // The graphs have keys that were not reserved.
+      try checked.connect().check { if $0.code != .unreservedKey { faults.append("\(moment), \(name): \($0)") } }
+    }
+    return faults
+  }
+
   // MARK: Contraction
 
   /// The former model, which consents to the loss of all that the other one adds.
@@ -106,21 +129,14 @@ private final class Rollout {
     let store = try MigratedSchema(graph(pair.current, from: 1), mayWriteAllTables: false)
     let former = try store.open(current)
     let before = try store.contents(former, current)
-    let waiting: any Store
-    do {
-      waiting = try store.open(less)
-    } catch let error as StoreError where [.dataLoss, .unanswered, .notUnique].contains(error.code) {
+    guard let waiting = try opened(store, less) else {
       former.close()
       return nil
     }
     defer { waiting.close() }
     var faults = try store.contents(former, current).differences(before).map { "waiting: \($0)" }
     func compare(_ moment: String) throws {
-      let (all, mine) = (try store.contents(former, current), try store.contents(waiting, less))
-      faults += all.part(of: less).differences(mine).map { "\(moment): \($0)" }
-      for (store, name) in [(former, "former"), (waiting, "waiting")] {
-        try store.connect().check { if $0.code != .unreservedKey { faults.append("\(moment), \(name): \($0)") } }
-      }
+      faults += try self.faults(moment, store, all: (former, current), part: (waiting, less))
     }
     try compare("waiting")
     _ = try waiting.connect().save(graph(pair.stored, from: 2_000).request(less))
@@ -134,12 +150,7 @@ private final class Rollout {
     try compare("updated")
     let last = try store.contents(waiting, less)
     former.close()
-    let migrated: any Store
-    do {
-      migrated = try store.open(less)
-    } catch let error as StoreError where [.dataLoss, .unanswered, .notUnique].contains(error.code) {
-      return nil
-    }
+    guard let migrated = try opened(store, less) else { return nil }
     defer { migrated.close() }
     faults += try store.contents(migrated, less).differences(last).map { "contracted: \($0)" }
     faults += try store.contents(waiting, less).differences(last).map { "contracted, seen by the waiting one: \($0)" }
@@ -158,21 +169,11 @@ private final class Rollout {
     var former = try store.open(stored)
     defer { former.close() }
     let before = try store.contents(former, stored)
-    let new: any Store
-    do {
-      new = try store.open(current)
-    } catch let error as StoreError where [.dataLoss, .unanswered, .notUnique].contains(error.code) {
-      return nil
-    }
+    guard let new = try opened(store, current) else { return nil }
     defer { new.close() }
     var faults: [String] = []
     func compare(_ moment: String) throws {
-      let (mine, all) = (try store.contents(former, stored), try store.contents(new, current))
-      faults += all.part(of: stored).differences(mine).map { "\(moment): \($0)" }
-      for (store, name) in [(former, "former"), (new, "new")] {
-        // The graphs have keys that were not reserved.
-        try store.connect().check { if $0.code != .unreservedKey { faults.append("\(moment), \(name): \($0)") } }
-      }
+      faults += try self.faults(moment, store, all: (new, current), part: (former, stored))
     }
     faults += try store.contents(former, stored).differences(before).map { "expanded: \($0)" }
     try compare("expanded")

@@ -69,7 +69,7 @@ struct FunctionOpening {
   private var marker: String { "\(setup.layout.names.qualifier)trellis_functions()" }
 
   /// - Returns: nil if the store lacks them, and the role may not make them, or the server has no such functions.
-  func open() throws(ServerError) -> ServerFunctions? {
+  func open() throws -> ServerFunctions? {
     let functions = ServerFunctions(setup.layout.names)
     if try version() >= ServerFunctions.version { return functions }
     do {
@@ -84,8 +84,6 @@ struct FunctionOpening {
       // Servers that only speak PostgreSQL's protocol may lack a language, or a function of the catalog.
       if error.isRefusalOfWrites || error.state.hasPrefix("0A") || error.state.hasPrefix("42") { return nil }
       throw error
-    } catch {
-      return nil
     }
   }
 

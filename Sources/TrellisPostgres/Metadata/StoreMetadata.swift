@@ -83,9 +83,14 @@ struct StoreMetadata: StoredModels {
     return (0..<result.count).compactMap { result.text($0, 0) }
   }
 
-  func isOpen(toFormer model: Model) -> Bool { openModels.entries[model.storageChecksum]?.isWaiting == false }
+  func isOpen(toFormer model: Model) -> Bool { entry(of: model)?.isWaiting == false }
 
-  func isWaiting(_ model: Model) -> Bool { openModels.entries[model.storageChecksum]?.isWaiting == true }
+  func isWaiting(_ model: Model) -> Bool { entry(of: model)?.isWaiting == true }
+
+  private func entry(of model: Model) -> OpenModels.Entry? {
+    // Most stores are open to their own model only, and what a model stores is long.
+    openModels.entries.isEmpty ? nil : openModels.entries[model.storageChecksum]
+  }
 
   func newestVersion() throws(StoreError) -> String? {
     let result = try read(ServerStatement("SELECT \"version\" FROM \(names.models) ORDER BY \"number\" DESC LIMIT 1"))

@@ -112,8 +112,8 @@ extension PostgresConnection {
     else { return nil }
     let name = layout.tables[use.entity].name
     let text =
-      "SELECT \(ExactConditions.number("min(\(column))", .timestamp)), "
-      + "\(ExactConditions.number("max(\(column))", .timestamp)) FROM \(name)"
+      "SELECT \(ExactConditions.widened("min(\(column))", .timestamp)), "
+      + "\(ExactConditions.widened("max(\(column))", .timestamp)) FROM \(name)"
     var range: (Int64, Int64)?
     try readAll(ServerStatement(text)) { result, row in
       if !result.isNull(row, 0) { range = (result.integer(row, 0), result.integer(row, 1)) }

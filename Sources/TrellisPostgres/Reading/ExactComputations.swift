@@ -36,7 +36,7 @@ extension ExactConditions {
   /// Translates what is said about each member of a to-many.
   ///
   /// - Returns: the FROM clause, the condition that ties the members to their owner, and the translation.
-  private mutating func members<Result>(
+  mutating func members<Result>(
     of path: PropertyPath, _ variable: Int, _ body: (inout ExactConditions) throws(StoreError) -> Result?
   ) throws(StoreError) -> (source: String, link: String, Result)? {
     let (owner, relationship) = try paths.toMany(path)
@@ -137,7 +137,7 @@ extension ExactConditions {
 
   // MARK: Numbers
 
-  /// A number as bigint, double precision or numeric. Nil for what is none, or is not computed by the server.
+  /// A number as bigint, double precision or numeric. Nil for any other value, and for one that the server does not compute.
   private mutating func number(_ operand: Operand) throws(StoreError) -> (sql: String, type: ServerType)? {
     switch try side(operand) {
     case .value(.integer(let integer)): return ("\(parameters.add(integer))", .bigint)

@@ -40,8 +40,6 @@ struct ExactConditions {
     return nil
   }
 
-  mutating func addParameter(_ value: Int64) -> String { parameters.add(value) }
-
   // MARK: Logic
 
   /// The terms of a conjunction that SQL answers, and those that it does not.
@@ -61,7 +59,7 @@ struct ExactConditions {
   }
 
   /// A condition that is true for all objects for which the predicate is, and for those with texts that the server may
-  /// fold in another way. Nil if there is none.
+  /// fold in another way. Nil for a predicate that the server does not answer, or that folds no text.
   private mutating func wideCondition(_ predicate: QueryPredicate) throws(StoreError) -> String? {
     guard let functions else { return nil }
     foldedTexts = []
@@ -121,13 +119,11 @@ struct ExactConditions {
   private mutating func quantified(
     _ quantifier: Quantifier, _ path: PropertyPath, _ variable: Int, _ condition: QueryPredicate
   ) throws(StoreError) -> String? {
-    let (owner, relationship) = try paths.toMany(path)
-    let link = try paths.enter(relationship, owner: owner, variable: variable)
-    let outer = entities.updateValue(relationship.destination, forKey: variable)
-    let inner = try self.condition(quantifier == .all ? .not(condition) : condition)
-    entities[variable] = outer
-    let source = try paths.leaveScope()
-    guard let inner else { return nil }
+    let tested = quantifier == .all ? .not(condition) : condition
+    guard
+      let (source, link, inner) = try members(
+        of: path, variable, { self_ throws(StoreError) in try self_.condition(tested) })
+    else { return nil }
     let exists = "EXISTS (SELECT 1 FROM \(source) WHERE \(link) AND \(inner))"
     return quantifier == .any ? exists : "NOT \(exists)"
   }
@@ -418,9 +414,6 @@ struct ExactConditions {
     guard case .sql(let sql, let type, let isOptional)? = try side(operand), type.kind == kind else { return nil }
     return (sql, type, isOptional)
   }
-
-  /// An expression as the number or the bytes that stand for its values in memory.
-  static func number(_ sql: String, _ type: ServerType) -> String { widened(sql, type) }
 
   /// The values to return, in their order; nil if the server does not compute all of them.
   mutating func projection(_ projected: [ProjectedValue]) throws(StoreError) -> String? {

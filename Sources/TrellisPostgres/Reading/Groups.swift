@@ -58,7 +58,7 @@ private struct GroupStatement {
       // The server's own sum of reals depends on their order.
       if type == .double { return functions.map { [$0.realTotal(value), "count(\(value))"] } }
       guard type.kind == .integer || type == .numeric else { return nil }
-      return ["sum(\(ExactConditions.number(value, type)))::numeric", "count(\(value))"]
+      return ["sum(\(ExactConditions.widened(value, type)))::numeric", "count(\(value))"]
     }
   }
 

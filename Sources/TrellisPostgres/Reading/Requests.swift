@@ -56,8 +56,8 @@ struct TranslatedRequest {
   /// LIMIT and OFFSET.
   mutating func window(_ request: StoreRequest) -> String {
     var text = ""
-    if let limit = request.limit { text += " LIMIT \(conditions.addParameter(Int64(max(0, limit))))" }
-    if request.offset > 0 { text += " OFFSET \(conditions.addParameter(Int64(request.offset)))" }
+    if let limit = request.limit { text += " LIMIT \(conditions.parameters.add(Int64(max(0, limit))))" }
+    if request.offset > 0 { text += " OFFSET \(conditions.parameters.add(Int64(request.offset)))" }
     return text
   }
 }
@@ -73,15 +73,13 @@ extension StoreRequest {
 
 extension PostgresConnection {
   /// Translates a request, and asks the server whether its order of folded texts is that of memory.
-  private func translated(
-    _ request: StoreRequest, _ dates: DateBounds, isOrdered: Bool = true
-  ) throws -> TranslatedRequest {
-    let first = try TranslatedRequest(request, store, dates, isOrdered: isOrdered)
+  private func translated(_ request: StoreRequest, _ dates: DateBounds) throws -> TranslatedRequest {
+    let first = try TranslatedRequest(request, store, dates, isOrdered: true)
     guard let question = first.questionOfOrder else { return first }
     var isDoubtful = false
     try readAll(question) { isDoubtful = $0.integer($1, 0) == 1 }
     if !isDoubtful { return first }
-    return try TranslatedRequest(request, store, dates, isOrdered: isOrdered, ordersFoldedTexts: false)
+    return try TranslatedRequest(request, store, dates, isOrdered: true, ordersFoldedTexts: false)
   }
 
   /// Runs a request with all that has to be known before: the bounds of its periods, and whether its order is exact. What
@@ -139,13 +137,12 @@ extension PostgresConnection {
   func entity(_ result: ServerResult, _ row: Int, _ column: Int, of entity: Int) throws -> Int {
     let table = layout.tables[entity]
     guard table.isInHierarchy else { return entity }
-    let name = result.bytes(row, column)
-    guard let found = table.entityNames.first(where: { $0.name.utf8.elementsEqual(name) }) else {
+    guard let found = table.entity(named: result, row, column) else {
       throw StoreError(
         .unreadableValue, "A row of \(table.name) in \(store.name) belongs to no entity of the model.",
         remedy: "Repair the column _entity with another tool.")
     }
-    return found.number
+    return found
   }
 
   package func fetchValues(

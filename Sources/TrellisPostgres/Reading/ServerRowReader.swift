@@ -48,14 +48,13 @@ final class ServerRowReader: RowReader {
     key = stored(base).flatMap { ValueCoding.integer($0.bytes, $0.type) } ?? 0
     version = stored(base + 1).flatMap { ValueCoding.integer($0.bytes, $0.type) } ?? 0
     guard table.isInHierarchy else { return }
-    let name = result.bytes(row, base + 2)
-    guard let found = table.entityNames.first(where: { $0.name.utf8.elementsEqual(name) }) else {
+    guard let found = table.entity(named: result, row, base + 2) else {
       throw StoreError(
         .unreadableValue, "A row of \(table.name) in \(store) belongs to no entity of the model that was asked for.",
         remedy: "Repair the column _entity with another tool.")
     }
-    entity = found.number
-    places = table.places[found.number]
+    entity = found
+    places = table.places[found]
   }
 
   @inline(__always) private func place(_ column: Int) -> Int {
@@ -124,5 +123,14 @@ final class ServerRowReader: RowReader {
     }
     buffer.copyBytes(from: text.utf8)
     return UnsafeRawBufferPointer(start: buffer.baseAddress, count: count)
+  }
+}
+
+extension EntityTable {
+  /// The entity that an answer names in a column; nil if the table has only one.
+  func entity(named result: ServerResult, _ row: Int, _ column: Int) -> Int? {
+    guard isInHierarchy else { return nil }
+    let name = result.bytes(row, column)
+    return entityNames.first { $0.name.utf8.elementsEqual(name) }?.number
   }
 }

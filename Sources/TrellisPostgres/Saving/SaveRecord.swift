@@ -102,12 +102,3 @@ struct SaveRecord {
     collector.add(group)
   }
 }
-
-extension EntityTable {
-  /// The entity that an answer names in a column; nil if the table has only one.
-  func entity(named result: ServerResult, _ row: Int, _ column: Int) -> Int? {
-    guard isInHierarchy else { return nil }
-    let name = result.bytes(row, column)
-    return entityNames.first { $0.name.utf8.elementsEqual(name) }?.number
-  }
-}

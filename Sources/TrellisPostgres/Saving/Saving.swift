@@ -33,7 +33,7 @@ struct SaveAnswer {
   /// The rows that one statement has given new values.
   var changed: [BatchOutcome.Row] = []
   fileprivate var transaction = ""
-  /// The record of the changes for the history. Nil if there is none, or nothing is recorded.
+  /// The record of the changes for the history. Nil if nothing is recorded.
   fileprivate var record: [UInt8]?
 }
 

@@ -14,7 +14,7 @@ struct UpdateStatement {
       setup.model.dateUses(in: request, update.assignments.map(\.value)).isEmpty
     else { return nil }
     var translated = try TranslatedRequest(request, store, .none, isOrdered: false)
-    guard translated.isExact, setup.model.entities.indices.contains(request.entity) else { return nil }
+    guard translated.isExact else { return nil }
     let table = setup.layout.tables[request.entity]
     var values: [String] = []
     var changes: [String] = []

@@ -8,7 +8,7 @@ extension Model {
 
 /// The programs that are connected to a store, by what their models store.
 ///
-/// Each connection holds a shared advisory lock until it ends, so that the server itself knows who is there. A connection
+/// Each connection holds a shared advisory lock until it ends, so that the server lists the connected programs. A connection
 /// through a pool for transactions holds none, because it changes with each transaction.
 struct OpenPrograms {
   private let setup: PostgresSetup

@@ -57,12 +57,15 @@ public struct MigrationPlan: Sendable {
   }
 
   package let migration: Migration
+  private let codedSteps: [CodedStep]
   /// What programs with the stored model could not live with, if they went on using the store after the migration: the
   /// entity or property, and the reason, such as `Entry.mood: gone, or under another name`.
   ///
   /// If there is nothing, the migration is additive. A store on a server stays open to programs with the stored model
   /// then; a file is used by programs with one model only.
-  public let incompatibilities: [String]
+  ///
+  /// - Complexity: n log n in the number of declared properties of both models.
+  public var incompatibilities: [String] { Expansion(migration, steps: codedSteps).obstacles.map(\.description) }
   /// The statements of a store that is no SQLite file; nil for one that is, and without a store.
   package var statements: [String]?
   /// The changes: in the order of the current model, then what is gone in the order of the stored model. Empty if only
@@ -78,7 +81,7 @@ public struct MigrationPlan: Sendable {
     _ migration: Migration, counts: (any MigrationCounts)? = nil, allowsLoss: Bool = false, steps: [CodedStep] = []
   ) throws {
     self.migration = migration
-    incompatibilities = Expansion(migration, steps: steps).obstacles.map(\.description)
+    codedSteps = steps
     var planner = MigrationPlanner(migration, counts, allowsLoss, hasSteps: !steps.isEmpty)
     try planner.planEntities()
     try planner.planLosses()
