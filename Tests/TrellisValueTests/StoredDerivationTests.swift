@@ -14,14 +14,16 @@ import TrellisTestSupport
   private static let runs: Int = TestSettings.number("TRELLIS_DERIVED", or: 15)
   private static let first: UInt64 = TestSettings.number("TRELLIS_DERIVED_SEED", or: 1)
 
-  @Test("whatever writes, each kept value is that of its expression, and requests are those of memory")
-  func writers() throws {
+  @Test(
+    "whatever writes, each kept value is that of its expression, and requests are those of memory",
+    arguments: StoreKind.inPlace.filter { $0 != .memory })
+  func writers(_ kind: StoreKind) throws {
     for seed in Self.first..<(Self.first + UInt64(Self.runs)) {
-      var run = try KeptRun(seed)
+      var run = try KeptRun(seed, kind)
       do {
         try run.run(steps: 60)
       } catch {
-        Issue.record("seed \(seed), after \(run.log.suffix(12)): \(error)")
+        Issue.record("\(kind), seed \(seed), after \(run.log.suffix(12)): \(error)")
       }
     }
   }
@@ -31,20 +33,20 @@ private struct Fault: Error, CustomStringConvertible {
   let description: String
 }
 
-/// A file, and memory that is changed in the same way.
+/// A store that keeps the values, and memory that is changed in the same way.
 private struct KeptRun {
-  private let file: TestContainer
+  private let kept: TestContainer
   private let memory: TestContainer
   private let contexts: [ManagedObjectContext]
   private var random: SeededGenerator
   private(set) var log: [String] = []
   private var count = 0
 
-  init(_ seed: UInt64) throws {
+  init(_ seed: UInt64, _ kind: StoreKind) throws {
     random = SeededGenerator(seed: seed)
-    file = try TestContainer(.kept, .sqlite)
+    kept = try TestContainer(.kept, kind)
     memory = try TestContainer(.kept, .memory)
-    contexts = [file.container.newContext(), memory.container.newContext()]
+    contexts = [kept.container.newContext(), memory.container.newContext()]
   }
 
   mutating func run(steps: Int) throws {
@@ -149,12 +151,12 @@ private struct KeptRun {
   // MARK: Comparing
 
   private mutating func compare() throws {
-    let findings = try file.container.check()
-    if !findings.isEmpty { throw Fault(description: "the file has \(findings)") }
-    let answers = try [file, memory].map { try Self.answers($0.container.newContext()) }
+    let findings = try kept.container.check()
+    if !findings.isEmpty { throw Fault(description: "the store has \(findings)") }
+    let answers = try [kept, memory].map { try Self.answers($0.container.newContext()) }
     if answers[0] != answers[1] {
       let place = answers[0].indices.first { answers[0][$0] != answers[1][$0] } ?? 0
-      throw Fault(description: "the file answers \(answers[0][place]), memory \(answers[1][place])")
+      throw Fault(description: "the store answers \(answers[0][place]), memory \(answers[1][place])")
     }
   }
 

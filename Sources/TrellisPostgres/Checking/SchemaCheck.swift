@@ -30,7 +30,7 @@ private struct SchemaCheck {
       let columns = try presentColumns()
       let isExpanded = try isExpanded()
       return try tables(columns, mayHaveMore: isExpanded) + indexes(areDeclared: !isExpanded) + foreignKeys()
-        + rows(of: Set(columns.keys))
+        + rows(of: Set(columns.keys)) + connection.checkDerivedValues()
     }
   }
 

@@ -24,10 +24,31 @@ extension ExactConditions {
       else { return nil }
       return .sql("CASE WHEN \(test) THEN \(yes) ELSE \(no) END", type, isOptional: true)
     case .date(let function, let operand): return try date(function, operand)
-    case .stored(_, let inner): return try side(inner)
+    case .stored(let path, let inner):
+      if let column = try storedColumn(path) { return column }
+      return try side(inner)
     case .arithmetic(let sign, let left, let right): return try arithmetic(sign, left, right)
     case .list(let function, let operands, let kind): return try list(function, operands, kind)
     case .member(let place, let path, let variable, let operand): return try member(place, path, variable, operand)
+    }
+  }
+
+  // MARK: Derived values
+
+  /// The column with the values of a stored derived attribute; nil if there is none.
+  private mutating func storedColumn(_ path: PropertyPath) throws(StoreError) -> Side? {
+    guard let step = path.onlyStep, let entity = entities[Int(path.variable)],
+      let attribute = property(step, of: entity)?.attribute, let (table, column) = derived.column(of: attribute)
+    else { return nil }
+    let row = try paths.joinRow(of: table, to: path)
+    return .sql("\(row).\(column.name)", column.type, isOptional: true)
+  }
+
+  /// An expression as SQL; nil if the server does not compute it.
+  mutating func expression(_ operand: Operand) throws(StoreError) -> (sql: String, type: ServerType)? {
+    try attempt { self_ throws(StoreError) in
+      guard case .sql(let sql, let type, _)? = try self_.side(operand) else { return nil }
+      return (sql, type)
     }
   }
 

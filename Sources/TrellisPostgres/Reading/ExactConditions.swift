@@ -13,6 +13,8 @@ struct ExactConditions {
   let dates: DateBounds
   /// The functions of the store; nil if it has none.
   let functions: ServerFunctions?
+  /// The tables with the values of derived attributes.
+  let derived: DerivedTables
   /// The entities that the variables stand for.
   var entities: [Int: Int]
   /// The texts that are compared as folded ones, so far. Nil where no texts are folded.
@@ -22,16 +24,20 @@ struct ExactConditions {
   /// Whether texts are ordered as folded ones.
   var ordersFoldedTexts = true
 
-  init(_ setup: PostgresSetup, entity: Int, _ dates: DateBounds, _ functions: ServerFunctions?) {
+  init(
+    _ setup: PostgresSetup, entity: Int, _ dates: DateBounds, _ functions: ServerFunctions?,
+    _ derived: DerivedTables = DerivedTables()
+  ) {
     self.setup = setup
     self.dates = dates
     self.functions = functions
+    self.derived = derived
     paths = PredicateTranslator(setup.layout, entity: entity)
     entities = [0: entity]
   }
 
   /// Runs a translation, of which nothing remains if it returns nil.
-  private mutating func attempt<Result>(
+  mutating func attempt<Result>(
     _ body: (inout ExactConditions) throws(StoreError) -> Result?
   ) throws(StoreError) -> Result? {
     let before = self
@@ -169,7 +175,7 @@ struct ExactConditions {
     }
   }
 
-  private func property(_ number: Int, of entity: Int) -> Property? {
+  func property(_ number: Int, of entity: Int) -> Property? {
     let properties = setup.model.entities[entity].properties
     return properties.indices.contains(number) ? properties[number] : nil
   }

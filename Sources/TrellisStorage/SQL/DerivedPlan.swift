@@ -37,8 +37,7 @@ package struct DerivedPlan: Sendable {
 
   /// - Complexity: linear in the size of the model.
   package init(_ model: Model) {
-    // Most models have no such attribute, and their entities are not resolved for it.
-    groups = model.hasStoredDerivations ? (try? Self.groups(of: model)) ?? [] : []
+    groups = Self.groups(of: model)
     if groups.isEmpty {
       triggers = []
       indexes = []
@@ -52,7 +51,13 @@ package struct DerivedPlan: Sendable {
     }
   }
 
-  private static func groups(of model: Model) throws -> [Group] {
+  /// The stored derived attributes of a model.
+  package static func groups(of model: Model) -> [Group] {
+    // Most models have none, and their entities are not resolved for it.
+    model.hasStoredDerivations ? (try? readGroups(of: model)) ?? [] : []
+  }
+
+  private static func readGroups(of model: Model) throws -> [Group] {
     try model.entities.compactMap { entity in
       let columns = try entity.storedDerivations.map { attribute in
         Column(
@@ -185,21 +190,11 @@ extension Trigger {
     var tables: [String: Watched] = [:]
     for group in groups {
       let reads = DerivedReads(group.columns.map(\.value), of: group.entity, in: model)
-      for number in reads.places.indices {
-        let place = reads.places[number]
-        let entity = model.entities[place.entity]
-        tables[model.name(ofEntity: entity.root), default: Watched(keys: [SQLName.id])].add(
-          place.columns.map { SQLName.quoted(entity.columns[$0].name) },
-          DerivedMark(entity: group.name, keys: { reads.readers(of: number, row: $0) }))
-        guard let parent = place.parent, case .joinTable(let join, let isFirst)? = place.relationship?.home else {
-          continue
-        }
-        let table = model.joinTables[join]
-        let owner = SQLName.quoted(isFirst ? table.first.column : table.partnerColumn)
-        let keys = [table.first.column, table.partnerColumn].map(SQLName.quoted)
-        let orders = [table.first.orderColumn, table.second?.orderColumn].compactMap { $0.map(SQLName.quoted) }
-        tables[table.name, default: Watched(keys: keys)].add(
-          orders, DerivedMark(entity: group.name, keys: { reads.readers(of: parent, keys: "SELECT \($0).\(owner)") }))
+      for watch in reads.watches {
+        tables[watch.table, default: Watched(keys: watch.keys)].add(
+          watch.columns,
+          DerivedMark(
+            entity: group.name, keys: { reads.readers(of: watch.place, keys: "SELECT \($0).\(watch.column)") }))
       }
     }
     return tables.sortedByKey.flatMap { $0.value.triggers(on: $0.key) }

@@ -1,9 +1,9 @@
-import TrellisModel
+package import TrellisModel
 
 /// The rows that the expressions of an entity's stored derived attributes read, as a tree of places.
 ///
 /// The first place is the object itself. Each other place is the rows that a relationship leads to from its parent.
-struct DerivedReads {
+package struct DerivedReads {
   struct Place {
     /// The place that the relationship leads from. Nil for the object itself.
     let parent: Int?
@@ -15,12 +15,14 @@ struct DerivedReads {
 
   private(set) var places: [Place]
   private let model: Model
+  private let names: SQLNames
   /// The place of each variable that is bound around the current node.
   private var variables: [Int: Int] = [0: 0]
 
   /// - Complexity: linear in the number of nodes, times the number of places.
-  init(_ operands: [Operand], of entity: Int, in model: Model) {
+  package init(_ operands: [Operand], of entity: Int, in model: Model, names: SQLNames = SQLNames()) {
     self.model = model
+    self.names = names
     places = [Place(parent: nil, relationship: nil, entity: entity)]
     for operand in operands { add(.operand(operand)) }
   }
@@ -71,20 +73,52 @@ struct DerivedReads {
     return places.count - 1
   }
 
-  // MARK: The objects that read a row
+  // MARK: Watched tables
 
-  /// A query for the keys of the objects that read a changed row of a place.
-  ///
-  /// - Parameter row: `old` or `new`, as in a trigger.
-  func readers(of place: Int, row: String) -> String {
-    if case .inverseColumn? = places[place].relationship?.home, let column = referring(place) {
-      return readers(of: places[place].parent ?? 0, keys: "SELECT \(row).\(column)")
-    }
-    return readers(of: place, keys: "SELECT \(row).\(SQLName.id)")
+  /// A table whose changed rows lead to objects that read them.
+  package struct Watch {
+    /// The name of the table, not quoted.
+    package let table: String
+    /// The quoted names of the columns of its key, and of those that the expressions read.
+    package let keys: [String]
+    package let columns: [String]
+    /// A changed row is one of this place, or belongs to one of it, by the key in a quoted column.
+    package let place: Int
+    package let column: String
   }
 
+  /// What changes the values of the expressions.
+  package var watches: [Watch] {
+    var watches: [Watch] = []
+    for number in places.indices {
+      let place = places[number]
+      let entity = model.entities[place.entity]
+      let columns = place.columns.map { names.column(entity.columns[$0].name) }
+      var watched = (place: number, column: SQLName.id)
+      if case .inverseColumn? = place.relationship?.home, let column = referring(number) {
+        watched = (place.parent ?? 0, column)
+      }
+      watches.append(
+        Watch(
+          table: model.name(ofEntity: entity.root), keys: [SQLName.id], columns: columns, place: watched.place,
+          column: watched.column))
+      guard let parent = place.parent, case .joinTable(let join, let isFirst)? = place.relationship?.home else {
+        continue
+      }
+      let table = model.joinTables[join]
+      watches.append(
+        Watch(
+          table: table.name, keys: [table.first.column, table.partnerColumn].map(names.column),
+          columns: [table.first.orderColumn, table.second?.orderColumn].compactMap { $0.map(names.column) },
+          place: parent, column: names.column(isFirst ? table.first.column : table.partnerColumn)))
+    }
+    return watches
+  }
+
+  // MARK: The objects that read a row
+
   /// A query for the keys of the objects that read the rows of a place with some keys.
-  func readers(of place: Int, keys: String) -> String {
+  package func readers(of place: Int, keys: String) -> String {
     guard let parent = places[place].parent, let relationship = places[place].relationship else { return keys }
     let (table, mine, theirs): (String, String, String)
     switch relationship.home {
@@ -98,9 +132,9 @@ struct DerivedReads {
       theirs = SQLName.id
     case .joinTable(let number, let isFirst):
       let join = model.joinTables[number]
-      table = SQLName.quoted(join.name)
-      mine = SQLName.quoted(isFirst ? join.first.column : join.partnerColumn)
-      theirs = SQLName.quoted(isFirst ? join.partnerColumn : join.first.column)
+      table = names.table(join.name)
+      mine = names.column(isFirst ? join.first.column : join.partnerColumn)
+      theirs = names.column(isFirst ? join.partnerColumn : join.first.column)
     case .transient: return keys
     }
     return readers(of: parent, keys: "SELECT r.\(mine) FROM \(table) AS r WHERE r.\(theirs) IN (\(keys))")
@@ -114,9 +148,9 @@ struct DerivedReads {
     return inverse.column.map { column($0, of: places[place].entity) }
   }
 
-  private func table(of entity: Int) -> String { SQLName.quoted(model.name(ofEntity: model.entities[entity].root)) }
+  private func table(of entity: Int) -> String { names.table(model.name(ofEntity: model.entities[entity].root)) }
 
   private func column(_ column: Int, of entity: Int) -> String {
-    SQLName.quoted(model.entities[entity].columns[column].name)
+    names.column(model.entities[entity].columns[column].name)
   }
 }

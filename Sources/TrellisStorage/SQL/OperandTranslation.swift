@@ -310,6 +310,18 @@ extension PredicateTranslator {
       sql: "\(row.alias).\(SQLName.quoted(layout.model.derivedColumn(of: attribute)))", isOptional: true)
   }
 
+  /// Joins the row with the key of the object that a variable stands for. There is one for each object.
+  ///
+  /// - Parameter table: the qualified and quoted name.
+  /// - Returns: the row's alias.
+  package mutating func joinRow(of table: String, to path: PropertyPath) throws(StoreError) -> String {
+    let row = try start(path)
+    let alias = scopes[row.scope].joined(table) ?? nextAlias()
+    scopes[row.scope].join(
+      table, alias, "\(table) AS \(alias) ON \(alias).\(SQLName.id) = \(row.key)", isPresent: true)
+    return alias
+  }
+
   private static func column(
     _ path: PropertyPath, of columns: [TranslatedProperty]
   ) throws(StoreError) -> TranslatedProperty {

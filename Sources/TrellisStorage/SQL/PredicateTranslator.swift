@@ -201,8 +201,10 @@ struct TranslationScope {
   func joined(_ way: String) -> String? { aliases[way] }
 
   /// Joins a row, once for each path.
-  mutating func join(_ way: String, _ alias: String, _ text: String) {
-    if aliases.updateValue(alias, forKey: way) == nil { tables.append(" LEFT JOIN \(text)") }
+  ///
+  /// - Parameter isPresent: whether there is always such a row.
+  mutating func join(_ way: String, _ alias: String, _ text: String, isPresent: Bool = false) {
+    if aliases.updateValue(alias, forKey: way) == nil { tables.append("\(isPresent ? " JOIN" : " LEFT JOIN") \(text)") }
   }
 }
 
