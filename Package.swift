@@ -207,7 +207,7 @@ if !isResolvedDependency {
       name: "TrellisPostgresTests",
       dependencies: [
         "TrellisTestSupport", "TrellisStoreTesting", "TrellisPostgres", "Trellis", "TrellisRuntime", "TrellisStorage",
-        "TrellisModel", "TrellisModelFile",
+        "TrellisModel", "TrellisModelFile", "TrellisDynamic",
       ],
       exclude: [
         "Functions/fold.sql", "Functions/make_functions.py", "Functions/numbers.sql", "Functions/print_tables.swift",

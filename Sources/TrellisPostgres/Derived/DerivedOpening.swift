@@ -39,8 +39,9 @@ struct DerivedOpening {
     usable(plan, found).tables.count < plan.tables.count || found.contains { !isPart($0, of: plan) }
   }
 
+  /// Whether a table is one of a plan, whatever it has instead of the digest.
   private func isPart(_ found: DerivedTables.Present, of plan: DerivedTables) -> Bool {
-    plan.tables.contains { $0.digest == found.digest }
+    plan.tables.contains { $0.name == setup.layout.names.table(found.name) }
   }
 
   private func usable(_ plan: DerivedTables, _ found: [DerivedTables.Present]) -> DerivedTables {

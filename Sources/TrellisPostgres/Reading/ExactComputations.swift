@@ -19,8 +19,8 @@ extension ExactConditions {
     case .aggregate(let function, let path, let variable, let operand, let kind):
       return try aggregate(function, path, variable, operand, kind)
     case .conditional(let condition, let first, let second):
-      guard let test = try self.condition(condition), case .sql(let yes, let type, _)? = try side(first),
-        case .sql(let no, type, _)? = try side(second)
+      guard let test = try self.condition(condition), let one = try side(first), let other = try side(second),
+        let type = one.column ?? other.column ?? one.constant ?? other.constant, let yes = sql(one, as: type), let no = sql(other, as: type)
       else { return nil }
       return .sql("CASE WHEN \(test) THEN \(yes) ELSE \(no) END", type, isOptional: true)
     case .date(let function, let operand): return try date(function, operand)
@@ -49,6 +49,17 @@ extension ExactConditions {
     try attempt { self_ throws(StoreError) in
       guard case .sql(let sql, let type, _)? = try self_.side(operand) else { return nil }
       return (sql, type)
+    }
+  }
+
+  // MARK: Constants
+
+  /// A side as SQL of a type; nil if it has another one.
+  private mutating func sql(_ side: Side, as type: ServerType) -> String? {
+    switch side {
+    case .value(.null): "NULL::\(type.name)"
+    case .value(let value): parameters.add(value, as: type)
+    case .sql(let sql, let found, _): found == type ? sql : nil
     }
   }
 
@@ -264,6 +275,22 @@ extension ExactConditions {
     case .text: return .sql("char_length(\(sql))::bigint", .bigint, isOptional: isOptional)
     case .bytes: return .sql("octet_length(\(sql))::bigint", .bigint, isOptional: isOptional)
     default: return nil
+    }
+  }
+}
+
+extension ExactConditions.Side {
+  /// The type of an expression.
+  fileprivate var column: ServerType? { if case .sql(_, let type, _) = self { type } else { nil } }
+
+  /// The type of a constant; nil for one that fits any type.
+  fileprivate var constant: ServerType? {
+    switch self {
+    case .value(.integer): .bigint
+    case .value(.real): .double
+    case .value(.text): .text
+    case .value(.blob): .bytes
+    default: nil
     }
   }
 }
