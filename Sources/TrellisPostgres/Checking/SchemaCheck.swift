@@ -45,10 +45,7 @@ private struct SchemaCheck {
     var models = ""
     var checksum = ""
     try connection.readAll(
-      ServerStatement(
-        "SELECT (SELECT \"value\" FROM \(names.metadata) WHERE \"key\" = '\(StoreMetadata.Key.migrations.rawValue)'), "
-          + "(SELECT \"value\" FROM \(names.metadata) WHERE \"key\" = '\(StoreMetadata.Key.checksum.rawValue)')"),
-      doing: "check the store"
+      ServerStatement("SELECT \(names.metadata(.migrations)), \(names.metadata(.checksum))"), doing: "check the store"
     ) { (models, checksum) = ($0.text($1, 0) ?? "", $0.text($1, 1) ?? "") }
     return !TextBytes.areEqual(checksum, model.checksum)
       && OpenModels(models)?.entries[setup.storageChecksum] != nil

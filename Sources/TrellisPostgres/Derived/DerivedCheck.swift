@@ -44,7 +44,8 @@ extension PostgresConnection {
   ) -> StoreFinding {
     StoreFinding(
       .indexDiffers, message,
-      repair: "Run COMMENT ON TABLE \(table.name) IS NULL; the next opening as the owner then computes all values anew.",
+      repair:
+        "Run COMMENT ON TABLE \(table.name) IS NULL; the next opening as the owner then computes all values anew.",
       entity: setup.model.entities[table.entity].name, key: key, properties: properties)
   }
 }

@@ -20,7 +20,9 @@ struct DerivedOpening {
     let plan = try DerivedTables(setup, functions)
     let found = try DerivedTables.present(connection, setup)
     // What a former program uses is left to the programs with the model of the store.
-    guard isOutdated(found, plan), try isModelOfStore() else { return usable(plan, found) }
+    guard isOutdated(found, plan), try StoreMetadata.isModel(setup.model, connection, setup) else {
+      return usable(plan, found)
+    }
     do {
       return try connection.transaction { connection in
         try connection.limitLocks()
@@ -30,7 +32,9 @@ struct DerivedOpening {
         try dropFormer(plan, found)
         return plan
       }
-    } catch let error as ServerError where error.isRefusalOfWrites || error.state.hasPrefix("0A") || error.state.hasPrefix("42") {
+    } catch let error as ServerError
+      where error.isRefusalOfWrites || error.state.hasPrefix("0A") || error.state.hasPrefix("42")
+    {
       return usable(plan, found)
     }
   }
@@ -48,12 +52,6 @@ struct DerivedOpening {
     plan.keeping { table in
       found.contains { $0.digest == table.digest && $0.isReadable && $0.triggers == statements.triggerCount(table) }
     }
-  }
-
-  private func isModelOfStore() throws -> Bool {
-    let text = "SELECT \"value\" FROM \(setup.layout.names.metadata) WHERE \"key\" = 'checksum'"
-    let result = try connection.run(ServerStatement(text))
-    return result.count == 1 && TextBytes.areEqual(result.text(0, 0) ?? "", setup.model.checksum)
   }
 
   private func create(_ plan: DerivedTables, _ found: [DerivedTables.Present]) throws {

@@ -134,7 +134,8 @@ struct DerivedStatements {
         + "FROM (\(keys.joined(separator: " UNION "))) AS m (place, key) WHERE m.key IS NOT NULL ON CONFLICT DO NOTHING"
     }
     func rows(_ name: String) -> String { "SELECT \(columns) FROM \(name) AS r" }
-    let changed = "(\(rows("changed_rows")) EXCEPT \(rows("new_rows"))) UNION ALL (\(rows("new_rows")) EXCEPT \(rows("changed_rows")))"
+    let changed =
+      "(\(rows("changed_rows")) EXCEPT \(rows("new_rows"))) UNION ALL (\(rows("new_rows")) EXCEPT \(rows("changed_rows")))"
     return """
       BEGIN
         IF TG_OP = 'UPDATE' THEN

@@ -80,7 +80,8 @@ extension DerivedTables.Table {
     var operands: [Operand] = []
     for column in group.columns {
       guard let (sql, type) = try conditions.expression(column.value) else { continue }
-      columns.append(.init(attribute: column.attribute, name: names.column(column.attribute), expression: sql, type: type))
+      columns.append(
+        .init(attribute: column.attribute, name: names.column(column.attribute), expression: sql, type: type))
       operands.append(column.value)
     }
     if columns.isEmpty { return nil }
@@ -107,7 +108,9 @@ extension DerivedTables.Table {
     var text = "\(source)\(condition)"
     for column in columns { text += "\n\(column.attribute) \(column.type.name) \(column.expression)" }
     for index in indexes { text += "\n\(index.map { "\($0.column)\($0.isDescending ? "-" : "+")" })" }
-    for watch in reads.watches { text += "\n\(watch.table) \(watch.keys) \(watch.columns.sorted()) \(watch.place) \(watch.column)" }
+    for watch in reads.watches {
+      text += "\n\(watch.table) \(watch.keys) \(watch.columns.sorted()) \(watch.place) \(watch.column)"
+    }
     text += "\n\(parameters.types) \(parameters.places.map { $0.map(String.init(describing:)) ?? "NULL" })"
     digest = String(ContentDigest(of: Array(text.utf8) + parameters.bytes).text.prefix(16))
     name = names.table("\(DerivedTables.prefix)\(described.name).\(digest)")

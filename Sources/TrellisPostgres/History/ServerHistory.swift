@@ -64,7 +64,7 @@ struct HistoryOpening {
     }
     if setup.model.hasHistory { return try found ?? begin() }
     // A program with a former model records that it has changed something. The model of the store ends its history.
-    guard found != nil, try isModelOfStore() else { return found }
+    guard found != nil, try StoreMetadata.isModel(setup.model, connection, setup) else { return found }
     // Programs that record could not save any more. They are there until their last one ends.
     if try OpenPrograms(setup).others(connection, storingOtherwise: false) > 0 { return found }
     do { try end() } catch let error as ServerError where error.isRefusalOfWrites {
@@ -72,12 +72,6 @@ struct HistoryOpening {
       return found
     }
     return nil
-  }
-
-  private func isModelOfStore() throws -> Bool {
-    let text = "SELECT \"value\" FROM \(names.metadata) WHERE \"key\" = 'checksum'"
-    let result = try connection.run(ServerStatement(text))
-    return result.count == 1 && TextBytes.areEqual(result.text(0, 0) ?? "", setup.model.checksum)
   }
 
   private func end() throws {

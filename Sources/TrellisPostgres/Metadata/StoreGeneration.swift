@@ -31,8 +31,7 @@ struct StoreGeneration: Sendable {
     storage = setup.storageChecksum
     store = setup.name
     lock = ServerStatement("LOCK TABLE \(setup.layout.names.metadata) IN ACCESS SHARE MODE")
-    statement = ServerStatement(
-      "SELECT \"value\" FROM \(setup.layout.names.metadata) WHERE \"key\" = '\(StoreMetadata.Key.migrations.rawValue)'")
+    statement = ServerStatement("SELECT \(setup.layout.names.metadata(.migrations))")
   }
 
   /// - Throws: ``StoreError`` if the store was migrated to a model that the program cannot live with.

@@ -71,6 +71,14 @@ struct StoreMetadata: StoredModels {
 
   func text() throws(StoreError) -> String { try value(.modelJSON) }
 
+  /// Whether a model is that of the store, and not a former one or one that waits.
+  static func isModel(_ model: Model, _ connection: ServerConnection, _ setup: PostgresSetup) throws(ServerError)
+    -> Bool
+  {
+    let result = try connection.run(ServerStatement("SELECT \(setup.layout.names.metadata(.checksum))"))
+    return TextBytes.areEqual(result.text(0, 0) ?? "", model.checksum)
+  }
+
   func hasHad(_ checksum: String) throws(StoreError) -> Bool {
     var parameters = ServerParameters()
     parameters.add(checksum)
@@ -112,6 +120,13 @@ struct StoreMetadata: StoredModels {
 
   static func damaged(_ store: String, _ reason: String) -> StoreError {
     StoreError(.damaged, "\(store) is damaged: \(reason).", remedy: "Restore the database from a backup.")
+  }
+}
+
+extension SQLNames {
+  /// A query for what the store says of itself, as an expression.
+  func metadata(_ key: StoreMetadata.Key) -> String {
+    "(SELECT \"value\" FROM \(metadata) WHERE \"key\" = '\(key.rawValue)')"
   }
 }
 

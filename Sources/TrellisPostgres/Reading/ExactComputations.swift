@@ -20,7 +20,8 @@ extension ExactConditions {
       return try aggregate(function, path, variable, operand, kind)
     case .conditional(let condition, let first, let second):
       guard let test = try self.condition(condition), let one = try side(first), let other = try side(second),
-        let type = one.column ?? other.column ?? one.constant ?? other.constant, let yes = sql(one, as: type), let no = sql(other, as: type)
+        let type = one.column ?? other.column ?? one.constant ?? other.constant, let yes = sql(one, as: type),
+        let no = sql(other, as: type)
       else { return nil }
       return .sql("CASE WHEN \(test) THEN \(yes) ELSE \(no) END", type, isOptional: true)
     case .date(let function, let operand): return try date(function, operand)

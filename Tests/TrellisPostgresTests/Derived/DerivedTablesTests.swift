@@ -123,7 +123,8 @@ struct DerivedTablesTests {
     try yard.fill(container.newContext())
     let table = try #require(try yard.tables("Parcel").first)
     for damage in [
-      "UPDATE \(table) SET \"pieceCount\" = 9 WHERE \"pieceCount\" = 3", "DELETE FROM \(table) WHERE \"pieceCount\" = 3",
+      "UPDATE \(table) SET \"pieceCount\" = 9 WHERE \"pieceCount\" = 3",
+      "DELETE FROM \(table) WHERE \"pieceCount\" = 3",
       "INSERT INTO \(table) (_id) VALUES (100000)", "ALTER TABLE SCHEMA.\"Piece\" DISABLE TRIGGER ALL",
     ] {
       try yard.sql(damage)
@@ -160,7 +161,8 @@ struct DerivedTablesTests {
 
   // MARK: Several programs
 
-  @Test("programs with other expressions have tables of their own, which the last one drops") func expressions() throws {
+  @Test("programs with other expressions have tables of their own, which the last one drops") func expressions() throws
+  {
     func model(_ expression: String?, _ more: AttributeDescription...) -> ObjectModel {
       var attributes = [AttributeDescription("name", .string), AttributeDescription("size", .int64)] + more
       if let expression {
@@ -225,7 +227,8 @@ struct DerivedTablesTests {
     description.entities[piece].attributes[text] = AttributeDescription("word", .string, renamedFrom: ["text"])
     container = try PersistentContainer(
       model: ObjectModel(dynamic: description),
-      store: .postgres(TestServer.url, schema: yard.schema, timeout: 60, migration: .automatic.stoppingFormerPrograms()))
+      store: .postgres(TestServer.url, schema: yard.schema, timeout: 60, migration: .automatic.stoppingFormerPrograms())
+    )
     defer { container.close() }
     #expect(try container.newContext().objects("Parcel", where: "pieceCount == 3").count == 5)
     #expect(try container.check().isEmpty)

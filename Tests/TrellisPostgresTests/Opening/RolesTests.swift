@@ -103,6 +103,44 @@ struct RolesTests {
     }
   }
 
+  @Test("roles that may not make tables of derived values use those of the owner, and keep them") func derived() throws
+  {
+    func model(_ expression: String) throws -> Model {
+      try Model(
+        ModelDescription(
+          name: "Shelf",
+          entities: [
+            EntityDescription(
+              "Item",
+              attributes: [
+                AttributeDescription("name", .string),
+                AttributeDescription("length", .int64, derived: expression, stored: true),
+              ])
+          ]))
+    }
+    func store(_ role: String, _ model: Model) throws -> PostgresStore {
+      try #require(open(role, model) as? PostgresStore)
+    }
+    let kept = try model("length(name)")
+    try open("owner", kept).close()
+    let app = try store("app", kept)
+    let request = SaveRequest()
+    let key = try app.reserveKeys(1).lowerBound
+    request.inserts = [
+      SaveRequest.Inserts(entity: 0, records: [PlainRecord(kept.entities[0], key: key, ["name": .text("five5")])])
+    ]
+    try app.connect().save(request)
+    let table = try #require(app.derived.tables.first?.name)
+    #expect(
+      try Self.cluster.get().psql("SELECT length FROM \(table)", database: database).contains("5"))
+    let reader = try store("reader", kept)
+    #expect(reader.derived.tables.count == 1)
+    // A model whose expression the store has no table for.
+    let other = try store("app", model("length(name) + 1"))
+    #expect(other.derived.tables.isEmpty)
+    for store in [app, reader, other] { store.close() }
+  }
+
   @Test("a role that may not migrate is told that the store has to be, and which role it is")
   func migration() throws {
     try open("owner", model()).close()
