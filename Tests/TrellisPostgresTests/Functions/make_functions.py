@@ -5,8 +5,10 @@ The tables of text folding are those of Swift: the script compiles TextFolding w
 scalar. Run it again when the toolchain has a newer version of Unicode, and raise ServerFunctions.version.
 
     python3 Tests/TrellisPostgresTests/Functions/make_functions.py
+
+With --check it writes nothing, and fails if a file differs.
 """
-import os, re, subprocess, tempfile
+import os, re, subprocess, sys, tempfile
 from decimal import Decimal, getcontext
 
 getcontext().prec = 3000
@@ -128,7 +130,7 @@ def active_class(option):
         else: runs.append([a, b])
     return ''.join(esc(a) + ('-' + esc(b) if b > a else '') for a, b in runs)
 
-# Where Foundation's normalization differs from the server's, see REPORT.md.
+# Where Foundation's normalization differs from the server's.
 attaching = {c for c in S if get(c)[1] or nfd(c)[0] in seconds or get(nfd(c)[0])[1]} | {c for c in seconds}
 tibetan = {c for c in S if get(c)[1] == 0 and get(nfd(c)[0])[1]}
 unknown = f"[{cls(young | tibetan | {0x1113, 0x1176, 0x11A7, 0x11C3})}]|[{esc(0x10000)}-{esc(0x10FFFF)}][{cls(attaching)}]|[\\uAC00-\\uD7A3][\\u11A8-\\u11C2]"
@@ -171,7 +173,11 @@ def write(name, about, text):
         lines += ['    #"""'] + ['    ' + line if line else '' for line in body.split('\n')] + ['    """#,']
     lines += ['  ]', '}', '']
     path = os.path.join(root, 'Sources/TrellisPostgres/Functions', name[0].upper() + name[1:] + '.swift')
-    open(path, 'w', encoding='utf-8').write('\n'.join(lines))
+    if '--check' in sys.argv[1:]:
+        if open(path, encoding='utf-8').read() != '\n'.join(lines):
+            sys.exit(f'{os.path.relpath(path, root)} is not what {os.path.basename(__file__)} writes: run it')
+    else:
+        open(path, 'w', encoding='utf-8').write('\n'.join(lines))
     print(len(statements), 'functions,', len('\n'.join(lines).encode()), 'bytes in', os.path.basename(path))
 
 
