@@ -211,6 +211,7 @@ if !isResolvedDependency {
       ],
       exclude: [
         "Functions/fold.sql", "Functions/make_functions.py", "Functions/numbers.sql", "Functions/print_tables.swift",
+        "Functions/search.sql",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(

@@ -6,7 +6,7 @@ import TrellisStorage
 struct ServerFunctions: Sendable {
   /// Raised with each change of the functions. A program uses those of a higher version as well, so a function keeps its
   /// results, or gets another name.
-  static let version = 1
+  static let version = 2
 
   private let qualifier: String
 
@@ -80,10 +80,8 @@ struct FunctionOpening {
         try connection.runAll(statements)
       }
       return functions
-    } catch let error as ServerError {
-      // Servers that only speak PostgreSQL's protocol may lack a language, or a function of the catalog.
-      if error.isRefusalOfWrites || error.state.hasPrefix("0A") || error.state.hasPrefix("42") { return nil }
-      throw error
+    } catch let error as ServerError where error.isRefusalOfWrites || error.isOfMissingFeature {
+      return nil
     }
   }
 
@@ -102,7 +100,7 @@ struct FunctionOpening {
   }
 
   private var statements: [String] {
-    let all = ServerFunctions.foldingFunctions + ServerFunctions.numberFunctions
+    let all = ServerFunctions.foldingFunctions + ServerFunctions.searchFunctions + ServerFunctions.numberFunctions
     let names = setup.layout.names.qualifier.dropLast()
     return all.map { $0.replacing("@schema@", with: names) } + [
       "CREATE OR REPLACE FUNCTION \(marker) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT \(ServerFunctions.version)'",

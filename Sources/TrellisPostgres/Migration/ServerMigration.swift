@@ -100,7 +100,7 @@ struct ServerMigration {
     try checkTables(before)
     // A step may read and write any table.
     if isAdditive && need.steps.isEmpty { try lockTables(of: changes, before) } else { try lockTables() }
-    if !isAdditive { try DerivedTables.removeAll(connection, setup) }
+    if !isAdditive { try PresentFeatures.removeTables(connection, setup) }
     let found = try SchemaFacts(connection, schema: setup.options.schema)
     try checkTables(found)
     connection.patience = setup.options.migrationPatience

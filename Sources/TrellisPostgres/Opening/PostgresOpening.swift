@@ -54,13 +54,13 @@ struct PostgresOpening {
         defer { pool.giveBack(connection) }
         let history = try waiting.run { try HistoryOpening(connection, setup, origin: origin).open() }
         let functions = try waiting.run { try FunctionOpening(connection, setup).open() }
-        let derived = try waiting.run { try DerivedOpening(connection, setup, functions).open() }
+        let features = try waiting.run { try FeatureOpening(connection, setup, functions).open() }
         // A role that only reads leaves them to others.
         _ = try? connection.run(SaveMark.deleteOld(setup))
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
         return PostgresStore(
           setup, pool, keys, opened.generation,
-          refusalOfWrites: opened.refusalOfWrites ?? refusalToRecord(history, setup), history, functions, derived,
+          refusalOfWrites: opened.refusalOfWrites ?? refusalToRecord(history, setup), history, functions, features,
           origin: origin, transaction: transaction)
       }
     } catch {

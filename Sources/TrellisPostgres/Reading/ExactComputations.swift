@@ -39,7 +39,8 @@ extension ExactConditions {
   /// The column with the values of a stored derived attribute; nil if there is none.
   private mutating func storedColumn(_ path: PropertyPath) throws(StoreError) -> Side? {
     guard let step = path.onlyStep, let entity = entities[Int(path.variable)],
-      let attribute = property(step, of: entity)?.attribute, let (table, column) = derived.column(of: attribute)
+      let attribute = property(step, of: entity)?.attribute,
+      let (table, column) = features.derived.column(of: attribute)
     else { return nil }
     let row = try paths.joinRow(of: table, to: path)
     return .sql("\(row).\(column.name)", column.type, isOptional: true)

@@ -13,12 +13,14 @@ struct ExactConditions {
   let dates: DateBounds
   /// The functions of the store; nil if it has none.
   let functions: ServerFunctions?
-  /// The tables with the values of derived attributes.
-  let derived: DerivedTables
+  /// What the store keeps beside the rows.
+  let features: StoreFeatureParts
   /// The entities that the variables stand for.
   var entities: [Int: Int]
-  /// The texts that are compared as folded ones, so far. Nil where no texts are folded.
-  private var foldedTexts: [String]?
+  /// What makes a condition wide. Nil where conditions are exact.
+  private var width: Width?
+  /// Whether rows that do not match may be found. Not so below a negation.
+  private var mayFindMore = true
   /// The conditions for rows whose order by folded texts may be another one than in memory.
   private(set) var doubtsOfOrder: [String] = []
   /// Whether texts are ordered as folded ones.
@@ -26,12 +28,12 @@ struct ExactConditions {
 
   init(
     _ setup: PostgresSetup, entity: Int, _ dates: DateBounds, _ functions: ServerFunctions?,
-    _ derived: DerivedTables = DerivedTables()
+    _ features: StoreFeatureParts = StoreFeatureParts()
   ) {
     self.setup = setup
     self.dates = dates
     self.functions = functions
-    self.derived = derived
+    self.features = features
     paths = PredicateTranslator(setup.layout, entity: entity)
     entities = [0: entity]
   }
@@ -64,14 +66,24 @@ struct ExactConditions {
     }
   }
 
-  /// A condition that is true for all objects for which the predicate is, and for those with texts that the server may
-  /// fold in another way. Nil for a predicate that the server does not answer, or that folds no text.
+  private struct Width {
+    /// The texts that are compared as folded ones.
+    var foldedTexts: [String] = []
+    /// Whether a full-text index is searched.
+    var hasSearch = false
+  }
+
+  /// A condition that is true for all objects for which the predicate is, for those with texts that the server may fold in
+  /// another way, and for those that a full-text index finds. Nil for a predicate that the server does not answer, or that
+  /// has neither.
   private mutating func wideCondition(_ predicate: QueryPredicate) throws(StoreError) -> String? {
     guard let functions else { return nil }
-    foldedTexts = []
-    defer { foldedTexts = nil }
-    guard let condition = try self.condition(predicate), let texts = foldedTexts, !texts.isEmpty else { return nil }
-    let doubts = Set(texts).sorted().map { "NOT \(functions.isKnown($0))" }
+    width = Width()
+    defer { width = nil }
+    guard let condition = try self.condition(predicate), let width, width.hasSearch || !width.foldedTexts.isEmpty else {
+      return nil
+    }
+    let doubts = Set(width.foldedTexts).sorted().map { "NOT \(functions.isKnown($0))" }
     return "(\(([condition] + doubts).joined(separator: " OR ")))"
   }
 
@@ -96,6 +108,20 @@ struct ExactConditions {
   }
 
   private mutating func negation(_ predicate: QueryPredicate) throws(StoreError) -> String? {
+    try exactly { self_ throws(StoreError) in try self_.exactNegation(predicate) }
+  }
+
+  /// Runs a translation in which no row may be found that does not match.
+  mutating func exactly<Result>(
+    _ body: (inout ExactConditions) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let outer = mayFindMore
+    mayFindMore = false
+    defer { mayFindMore = outer }
+    return try body(&self)
+  }
+
+  private mutating func exactNegation(_ predicate: QueryPredicate) throws(StoreError) -> String? {
     switch predicate {
     case .constant(let value): return value ? "FALSE" : "TRUE"
     case .not(let inner): return try condition(inner)
@@ -128,7 +154,11 @@ struct ExactConditions {
     let tested = quantifier == .all ? .not(condition) : condition
     guard
       let (source, link, inner) = try members(
-        of: path, variable, { self_ throws(StoreError) in try self_.condition(tested) })
+        of: path, variable,
+        { self_ throws(StoreError) in
+          if quantifier == .any { return try self_.condition(tested) }
+          return try self_.exactly { inner throws(StoreError) in try inner.condition(tested) }
+        })
     else { return nil }
     let exists = "EXISTS (SELECT 1 FROM \(source) WHERE \(link) AND \(inner))"
     return quantifier == .any ? exists : "NOT \(exists)"
@@ -154,25 +184,32 @@ struct ExactConditions {
     case .entity(let path):
       let property = try paths.entityName(path)
       return .sql("\(property.sql) COLLATE \"C\"", .text, isOptional: property.isOptional)
-    case .computed(let computation): return try side(computation)
+    case .computed(let computation):
+      return try exactly { self_ throws(StoreError) in try self_.side(computation) }
     case .parameter: throw PredicateTranslator.noValue
     }
   }
 
   /// The type of the values at a path's end; nil if the model has no such path.
   func type(at path: PropertyPath) -> ServerType? {
-    guard var entity = entities[Int(path.variable)] else { return nil }
-    var steps = path.steps
-    guard let last = steps.popLast() else { return .bigint }
-    for step in steps {
-      guard let relationship = property(step, of: entity)?.relationship else { return nil }
-      entity = relationship.destination
-    }
-    switch property(last, of: entity) {
+    if path.count == 0 { return entities[Int(path.variable)] == nil ? nil : .bigint }
+    switch property(at: path) {
     case .attribute(let attribute): return ServerType(of: attribute)
     case .relationship: return .bigint
     case nil: return nil
     }
+  }
+
+  /// The property at a path's end; nil if the model has no such path.
+  private func property(at path: PropertyPath) -> Property? {
+    guard var entity = entities[Int(path.variable)] else { return nil }
+    var steps = path.steps
+    guard let last = steps.popLast() else { return nil }
+    for step in steps {
+      guard let relationship = property(step, of: entity)?.relationship else { return nil }
+      entity = relationship.destination
+    }
+    return property(last, of: entity)
   }
 
   func property(_ number: Int, of entity: Int) -> Property? {
@@ -183,6 +220,7 @@ struct ExactConditions {
   // MARK: Comparisons
 
   private mutating func comparison(_ comparison: Comparison) throws(StoreError) -> String? {
+    if comparison.relation == .matching { return try search(comparison) }
     if comparison.kind == .text && !comparison.options.isEmpty { return try foldedComparison(comparison) }
     guard let left = try side(comparison.left), let right = try side(comparison.right) else { return nil }
     return compare(left, comparison.relation, right, comparison.kind)
@@ -210,16 +248,14 @@ struct ExactConditions {
   /// A comparison of texts that ignores case, accents or spellings.
   private mutating func foldedComparison(_ comparison: Comparison) throws(StoreError) -> String? {
     // What is compared inside a to-many is not known to the whole condition.
-    guard let functions, foldedTexts != nil, entities.count == 1, comparison.relation != .matches,
-      comparison.relation != .matching
-    else { return nil }
+    guard let functions, width != nil, entities.count == 1, comparison.relation != .matches else { return nil }
     let options = comparison.folding
     func folded(_ side: Side?) -> Side? {
       switch side {
       case .value(.text(let text)): return .value(.text(TextFolding.fold(text, options: options)))
       case .value(let value): return .value(value)
       case .sql(let sql, .text, let isOptional):
-        foldedTexts?.append(sql)
+        width?.foldedTexts.append(sql)
         return .sql(functions.folded(sql, options), .text, isOptional: isOptional)
       case .sql, nil: return nil
       }
@@ -231,6 +267,17 @@ struct ExactConditions {
     }
     guard let right = folded(try side(comparison.right)) else { return nil }
     return compare(left, comparison.relation, right, .text)
+  }
+
+  /// A full-text search in the texts of an index.
+  private mutating func search(_ comparison: Comparison) throws(StoreError) -> String? {
+    guard let functions, width != nil, mayFindMore, case .path(let path) = comparison.left,
+      let attribute = property(at: path)?.attribute, features.searches.have(attribute),
+      case .value(.text(let words)) = comparison.right
+    else { return nil }
+    guard let query = ServerFunctions.query(words) else { return "FALSE" }
+    width?.hasSearch = true
+    return "\(functions.tokens(try paths.property(path).sql)) @@ \(parameters.add(query))::tsquery"
   }
 
   /// Two expressions of one kind, in a type that they have in common.

@@ -21,7 +21,7 @@ struct TranslatedRequest {
     let setup = store.setup
     guard setup.model.entities.indices.contains(request.entity) else { throw RequestFault.unknown }
     try request.checkSortKeys()
-    conditions = ExactConditions(setup, entity: request.entity, dates, store.functions, store.derived)
+    conditions = ExactConditions(setup, entity: request.entity, dates, store.functions, store.features)
     conditions.ordersFoldedTexts = ordersFoldedTexts
     let table = setup.layout.tables[request.entity]
     if let term = request.includesSubentities ? table.subtreeTerm : table.ownTerm {

@@ -85,6 +85,10 @@ struct ServerError: Error {
   /// Whether the role may not write, or the server refuses all writes.
   var isRefusalOfWrites: Bool { state == "42501" || state == "25006" }
 
+  /// Whether the server lacks a language, a function or a kind of statement, or does not take a definition. Servers that
+  /// only speak PostgreSQL's protocol do.
+  var isOfMissingFeature: Bool { state.hasPrefix("0A") || state.hasPrefix("42") }
+
   /// Whether the role may not do it.
   var isRefusalOfRights: Bool { state == "42501" }
 

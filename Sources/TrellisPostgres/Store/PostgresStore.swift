@@ -14,8 +14,8 @@ package final class PostgresStore: Store {
   let history: ServerHistory?
   /// The functions that compute as evaluation in memory does. Nil if the store has none.
   let functions: ServerFunctions?
-  /// The tables with the values of derived attributes.
-  let derived: DerivedTables
+  /// What the store keeps beside the rows.
+  let features: StoreFeatureParts
   let watcher: ChangeWatcher
   private let keys: ServerKeys
   /// Whether the server was written to, since it has last refused to be.
@@ -27,7 +27,8 @@ package final class PostgresStore: Store {
 
   init(
     _ setup: PostgresSetup, _ pool: ServerPool, _ keys: ServerKeys, _ generation: StoreGeneration,
-    refusalOfWrites: StoreError?, _ history: ServerHistory?, _ functions: ServerFunctions?, _ derived: DerivedTables,
+    refusalOfWrites: StoreError?, _ history: ServerHistory?, _ functions: ServerFunctions?,
+    _ features: StoreFeatureParts,
     origin: Int64, transaction: Int64
   ) {
     self.setup = setup
@@ -37,7 +38,7 @@ package final class PostgresStore: Store {
     self.refusalOfWrites = refusalOfWrites
     self.history = history
     self.functions = functions
-    self.derived = derived
+    self.features = features
     self.origin = origin
     watcher = ChangeWatcher(setup, history, origin: origin, from: transaction)
     name = setup.name

@@ -127,20 +127,36 @@ package enum SearchTokens {
     return String(kept.text)
   }
 
+  /// A token that a text must have, or the beginning of one.
+  package struct Term {
+    /// Letters, digits, marks and pictographs only.
+    package let text: String
+    package let isPrefix: Bool
+  }
+
+  /// The tokens of a query. A query without words has none.
+  ///
+  /// - Complexity: linear in the query.
+  package static func terms(of query: String) -> [Term] {
+    var terms: [Term] = []
+    for part in SearchText(query).parts where terms.count < mostAsked {
+      let pairs = pairs(part.scalars)
+      if part.isJoined && !pairs.isEmpty {
+        terms += pairs.map { Term(text: String(String.UnicodeScalarView($0)), isPrefix: false) }
+      } else {
+        let text = String(String.UnicodeScalarView(part.scalars.prefix(longestToken)))
+        terms.append(Term(text: text, isPrefix: true))
+      }
+    }
+    return Array(terms.prefix(mostAsked))
+  }
+
   /// The query for an SQLite full-text table that stores ``kept(of:)``. A query without words finds nothing.
   ///
   /// - Complexity: linear in the query.
   package static func asked(by query: String) -> String {
-    var terms: [String] = []
-    for part in SearchText(query).parts where terms.count < mostAsked {
-      let pairs = pairs(part.scalars)
-      if part.isJoined && !pairs.isEmpty {
-        terms += pairs.map { "\"\(String(String.UnicodeScalarView($0)))\"" }
-      } else {
-        terms.append("\"\(String(String.UnicodeScalarView(part.scalars.prefix(longestToken))))\" *")
-      }
-    }
-    return terms.isEmpty ? "\"\"" : terms.prefix(mostAsked).joined(separator: " AND ")
+    let terms = terms(of: query).map { "\"\($0.text)\"\($0.isPrefix ? " *" : "")" }
+    return terms.isEmpty ? "\"\"" : terms.joined(separator: " AND ")
   }
 
   private static func pairs(_ scalars: Substring.UnicodeScalarView) -> [[Unicode.Scalar]] {

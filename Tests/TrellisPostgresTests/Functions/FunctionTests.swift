@@ -68,6 +68,73 @@ struct FunctionTests {
     #expect(found.unknown * 3 < texts.count, "\(found.unknown) of \(texts.count)")
   }
 
+  // MARK: Searches
+
+  private static let scripts: [ClosedRange<UInt32>] = [
+    0x20...0x7E, 0x61...0x7A, 0x61...0x66, 0xA0...0x24F, 0x300...0x36F, 0x370...0x3FF, 0x400...0x45F, 0x5D0...0x5EA,
+    0x627...0x652, 0x904...0x94D, 0xE01...0xE4E, 0x1000...0x109F, 0x1161...0x1175, 0x1780...0x17D3, 0x2000...0x206F,
+    0x2100...0x21FF, 0x3041...0x30FF, 0x4E00...0x4E10, 0xAC00...0xAC20, 0xFF21...0xFF9F, 0x10400...0x1044F,
+    0x1F600...0x1F64F, 0x20000...0x20010, 0x378...0x37A, 0x1100...0x1112,
+  ]
+
+  private static func text(_ random: inout SeededGenerator, _ length: Int) -> String {
+    var text = String.UnicodeScalarView()
+    var script = scripts[random.below(scripts.count)]
+    for _ in 0..<length {
+      switch random.below(8) {
+      case 0: text.append(" ")
+      case 1: script = scripts[random.below(scripts.count)]
+      default: break
+      }
+      if let scalar = Unicode.Scalar(UInt32.random(in: script, using: &random)) { text.append(scalar) }
+    }
+    return String(text)
+  }
+
+  /// A space and a mark are one character, so the scalars are split.
+  private static func tokens(_ text: String) -> Set<[UInt32]> {
+    Set(text.unicodeScalars.split(separator: " ").map { $0.map(\.value) })
+  }
+
+  @Test("an index has the tokens of each text, and a search finds each text that memory finds") func searches() throws {
+    var random = SeededGenerator(seed: Self.seed)
+    var (texts, queries, lists): ([String], [String], [ServerArray]) =
+      ([], [], [ServerArray(of: .text), ServerArray(of: .text)])
+    for _ in 0..<Self.count {
+      let text = Self.text(&random, random.below(40))
+      // Mostly a piece of the text, in another spelling.
+      let scalars = Array(text.unicodeScalars)
+      let start = random.below(scalars.count + 1)
+      var piece = String.UnicodeScalarView()
+      piece.append(contentsOf: scalars[start..<min(scalars.count, start + 1 + random.below(8))])
+      var query = random.below(8) == 0 ? Self.text(&random, random.below(4)) : String(piece)
+      if random.below(3) == 0 { query = query.uppercased() }
+      guard let asked = ServerFunctions.query(query) else { continue }
+      texts.append(text)
+      queries.append(query)
+      _ = lists[0].append(.text(text))
+      _ = lists[1].append(.text(asked))
+    }
+    var parameters = ServerParameters()
+    let markers = lists.map { parameters.add($0) }
+    var (found, unknown) = (0, 0)
+    try connection.readAll(
+      ServerStatement(
+        "SELECT array_to_string(tsvector_to_array(\(functions.tokens("u.t"))), ' '), \(functions.tokens("u.t")) @@ u.q::tsquery "
+          + "FROM unnest(\(markers[0]), \(markers[1])) WITH ORDINALITY AS u(t, q, n) ORDER BY u.n", parameters)
+    ) { result, row in
+      let tokens = Self.tokens(result.text(row, 0) ?? "")
+      let matches = SearchQuery(queries[row]).matches(texts[row])
+      if matches { found += 1 }
+      let scalars = texts[row].unicodeScalars.map { String($0.value, radix: 16) }.joined(separator: " ")
+      #expect(!matches || result.integer(row, 1) == 1, "\(queries[row]) in \(scalars), seed \(Self.seed)")
+      if tokens == [[0x3F]] { return unknown += 1 }
+      let missing = Self.tokens(SearchTokens.kept(of: texts[row])).subtracting(tokens)
+      #expect(missing.isEmpty, "\(missing) of \(scalars), seed \(Self.seed)")
+    }
+    #expect(found * 3 > texts.count && unknown * 2 < texts.count, "\(found) and \(unknown) of \(texts.count)")
+  }
+
   @Test("random texts of many scripts are folded as in memory") func texts() throws {
     var random = SeededGenerator(seed: Self.seed)
     let ranges: [ClosedRange<UInt32>] = [

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the functions of a store on a server, Sources/TrellisPostgres/Functions, from fold.sql and numbers.sql.
+"""Writes the functions of a store on a server, Sources/TrellisPostgres/Functions, from fold.sql, search.sql and
+numbers.sql.
 
-The tables of text folding are those of Swift: the script compiles TextFolding with the toolchain and asks it about each
-scalar. Run it again when the toolchain has a newer version of Unicode, and raise ServerFunctions.version.
+The tables of folding and searching are those of Swift: the script compiles TextFolding and SearchScalar with the toolchain
+and asks them about each scalar. Run it again when the toolchain has a newer version of Unicode, and raise ServerFunctions.version.
 
     python3 Tests/TrellisPostgresTests/Functions/make_functions.py
 
@@ -22,10 +23,12 @@ def tables():
     search = open(os.path.join(root, 'Sources/TrellisStorage/Search/SearchQuery.swift'), encoding='utf-8').read()
     options = re.search(r'^public struct TextOptions.*?^}', query, re.S | re.M).group(0)
     folding = re.search(r'^public enum TextFolding.*?^}', search, re.S | re.M).group(0)
+    roles = re.search(r'^enum SearchScalar.*?^}', search, re.S | re.M).group(0)
     program = open(os.path.join(here, 'print_tables.swift'), encoding='utf-8').read()
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, 'folding.swift'), 'w', encoding='utf-8') as file:
             file.write('import Foundation\n' + options + '\n' + folding.replace('private static func', 'static func'))
+            file.write('\n' + roles)
         with open(os.path.join(folder, 'main.swift'), 'w', encoding='utf-8') as file:
             file.write(program)
         tool = os.path.join(folder, 'tables')
@@ -35,7 +38,12 @@ def tables():
 
 S = {}
 young = set()
+roles = {}
 for line in tables():
+    if line.startswith('role;'):
+        _, role, first, last = line.split(';')
+        roles.setdefault(role, []).append((int(first, 16), int(last, 16)))
+        continue
     c, mark, ccc, folded, nfd_, nfc_, is_young = line.split(';')
     h = lambda t: [int(x, 16) for x in t.split()]
     S[int(c, 16)] = (int(mark), int(ccc), h(folded), h(nfd_), h(nfc_))
@@ -161,6 +169,23 @@ for key, value in {
     text = text.replace(key, value)
 
 
+def shortened(found):
+    """Ranges with the unassigned scalars between them: no text with one gets so far."""
+    gaps = set(roles['unassigned'])
+    out = []
+    for a, b in found:
+        if out and (out[-1][1] + 1, a - 1) in gaps: out[-1][1] = b
+        else: out.append([a, b])
+    return out
+
+
+search = read('search.sql')
+for role, found in roles.items():
+    assert f'@{role}@' in search, role
+    found = found if role == 'unassigned' else shortened(found)
+    search = search.replace(f'@{role}@', ''.join(esc(a) + ('-' + esc(b) if b > a else '') for a, b in found))
+
+
 def write(name, about, text):
     """A Swift file with the statements of a text, each with its comment."""
     parts = re.split(r'\n(?=(?:--[^\n]*\n)*CREATE OR REPLACE)', re.sub(r'^-- MARK[^\n]*\n+', '', text, flags=re.M))
@@ -182,4 +207,5 @@ def write(name, about, text):
 
 
 write('foldingFunctions', 'The folding of texts.', text)
+write('searchFunctions', 'The tokens of texts for an index.', search)
 write('numberFunctions', 'Arithmetic, conversions and sums.', filled(read('numbers.sql')))

@@ -130,14 +130,14 @@ struct RolesTests {
       SaveRequest.Inserts(entity: 0, records: [PlainRecord(kept.entities[0], key: key, ["name": .text("five5")])])
     ]
     try app.connect().save(request)
-    let table = try #require(app.derived.tables.first?.name)
+    let table = try #require(app.features.derived.tables.first?.name)
     #expect(
       try Self.cluster.get().psql("SELECT length FROM \(table)", database: database).contains("5"))
     let reader = try store("reader", kept)
-    #expect(reader.derived.tables.count == 1)
+    #expect(reader.features.derived.tables.count == 1)
     // A model whose expression the store has no table for.
     let other = try store("app", model("length(name) + 1"))
-    #expect(other.derived.tables.isEmpty)
+    #expect(other.features.derived.tables.isEmpty)
     for store in [app, reader, other] { store.close() }
   }
 

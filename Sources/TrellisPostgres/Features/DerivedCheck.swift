@@ -4,15 +4,13 @@ import TrellisStorage
 extension PostgresConnection {
   /// Compares the kept values of derived attributes with their expressions, at the moment that the connection is pinned to.
   func checkDerivedValues() throws -> [StoreFinding] {
-    if store.derived.tables.isEmpty { return [] }
-    var present: [DerivedTables.Present] = []
-    try readAll(DerivedTables.question(setup), doing: "check the store") {
-      present.append(DerivedTables.present($0, $1))
-    }
+    if store.features.derived.tables.isEmpty { return [] }
+    var present = PresentFeatures()
+    try readAll(PresentFeatures.question(setup), doing: "check the store") { present.add($0, $1) }
     var findings: [StoreFinding] = []
-    for table in store.derived.tables {
+    for table in store.features.derived.tables {
       let count = DerivedStatements(setup).triggerCount(table)
-      if !present.contains(where: { $0.digest == table.digest && $0.triggers == count }) {
+      if !present.tables.contains(where: { $0.digest == table.digest && $0.triggers == count }) {
         findings.append(finding("The triggers that keep the derived values of the entity differ.", table, key: nil))
       }
       let key = "\(table.root).\(SQLName.id)"
