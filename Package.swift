@@ -112,7 +112,7 @@ var package = Package(
       name: "TrellisTool",
       dependencies: [
         "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisDynamic",
-        "TrellisBrowser", "TrellisDiagram", "TrellisCoreData",
+        "TrellisBrowser", "TrellisDiagram", "TrellisCoreData", "TrellisPostgres",
       ],
       path: "Sources/trellis-tool", swiftSettings: settings),
     .plugin(

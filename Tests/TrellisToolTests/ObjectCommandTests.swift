@@ -198,8 +198,8 @@ import TrellisTestSupport
       try errors("show", "s.sqlite", "Book", status: 64).hasPrefix(
         "error: 'Book' is no name of an object, as Entity#7 is.\n"))
     #expect(try errors("list", "nothing.sqlite", status: 66).contains("There is no such file."))
-    let server = try errors("list", "postgresql://shop:secret@localhost/shop", status: 66)
-    #expect(server.contains("works with files") && !server.contains("secret"))
+    let server = try errors("check", "postgresql://shop:secret@localhost/shop", status: 66)
+    #expect(server.contains("a file is needed here") && !server.contains("secret"))
     #expect(try errors("list", "Shelf.model.json").hasPrefix("error: "))
     #expect(try errors("list", "s.sqlite", "--limit", "2", status: 64).hasPrefix("error: --limit needs an ENTITY."))
     #expect(

@@ -16,13 +16,24 @@ final class ServerKeys: Sendable {
     parameters.add(count)
     let result = try connection.run(
       ServerStatement("UPDATE \(table) SET \"next\" = \"next\" + $1 RETURNING \"next\"", parameters))
-    guard result.count == 1, result.integer(0, 0) > count else {
-      throw StoreError(
-        .damaged, "\(setup.name) does not say which keys are free.", remedy: "Restore the database from a backup.")
-    }
+    guard result.count == 1, result.integer(0, 0) > count else { throw damaged }
     let next = result.integer(0, 0)
     end.max(next, ordering: .relaxed)
     return (next - count)..<next
+  }
+
+  private var damaged: StoreError {
+    StoreError(
+      .damaged, "\(setup.name) does not say which keys are free.", remedy: "Restore the database from a backup.")
+  }
+
+  /// Keys for objects that are never saved. Nothing is reserved.
+  func free(_ count: Int64, _ connection: ServerConnection) throws -> Range<Int64> {
+    let stored = try connection.run(ServerStatement("SELECT \"next\" FROM \(table)")).integer(0, 0)
+    end.max(stored, ordering: .relaxed)
+    let upper = end.wrappingAdd(count, ordering: .relaxed).newValue
+    guard upper > count else { throw damaged }
+    return (upper - count)..<upper
   }
 
   /// Returns keys that were reserved last.

@@ -42,11 +42,22 @@ extension StoreConfiguration {
     statementTimeout: TimeInterval? = nil, throughTransactionPool: Bool = false, migration: MigrationPolicy = .automatic
   ) -> StoreConfiguration {
     func limited(_ seconds: TimeInterval) -> TimeInterval { seconds.isNaN ? 0 : max(0, min(seconds, 1_000_000)) }
-    let options = PostgresOptions(
-      connectionString: connectionString, schema: schema, connections: max(1, connections), timeout: limited(timeout),
-      statementTimeout: statementTimeout.map(limited), usesTransactionPool: throughTransactionPool,
-      migration: migration)
     return StoreConfiguration(
+      PostgresOptions(
+        connectionString: connectionString, schema: schema, connections: max(1, connections), timeout: limited(timeout),
+        statementTimeout: statementTimeout.map(limited), usesTransactionPool: throughTransactionPool,
+        migration: migration))
+  }
+
+  /// A store that is only read: the server refuses all writes of the connections. Objects can be made, and not saved.
+  package static func postgresReading(_ connectionString: String, schema: String) -> StoreConfiguration {
+    StoreConfiguration(
+      PostgresOptions(
+        connectionString: connectionString, schema: schema, connections: 2, migration: .refused, isReadOnly: true))
+  }
+
+  private init(_ options: PostgresOptions) {
+    self.init(
       open: { model, observer in try PostgresOpening(model, options).open(observer) },
       plan: { model in try PostgresOpening(model, options).plan() })
   }

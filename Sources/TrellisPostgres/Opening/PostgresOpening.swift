@@ -60,7 +60,8 @@ struct PostgresOpening {
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
         return PostgresStore(
           setup, pool, keys, opened.generation,
-          refusalOfWrites: opened.refusalOfWrites ?? refusalToRecord(history, setup), history, functions, features,
+          refusalOfWrites: refusalOfReader ?? opened.refusalOfWrites ?? refusalToRecord(history, setup), history,
+          functions, features,
           origin: origin, transaction: transaction)
       }
     } catch {
@@ -89,6 +90,11 @@ struct PostgresOpening {
         .cannotOpen,
         "There is no store in \(setup.name) yet, and the role \(role) may not make one: \(error.message).",
         remedy: "Open it once as the owner of the schema: see Roles in Docs/PostgreSQL.md.")
+  }
+
+  private var refusalOfReader: StoreError? {
+    options.isReadOnly
+      ? StoreError(.readOnly, "The store was opened for reading only.", remedy: "Open it for writing.") : nil
   }
 
   /// Why nothing may be saved, because it could not be recorded.

@@ -11,6 +11,8 @@ struct PostgresOptions: Sendable {
   var statementTimeout: TimeInterval?
   var usesTransactionPool = false
   var migration = MigrationPolicy.automatic
+  /// Whether the server refuses all writes of the connections.
+  var isReadOnly = false
   /// Whether a migration writes tables that could stay, for tests.
   var writesAllTables = false
 

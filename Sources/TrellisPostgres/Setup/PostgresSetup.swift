@@ -89,7 +89,10 @@ final class PostgresSetup: Sendable {
         isolation = try connection.run(ServerStatement("SHOW default_transaction_isolation")).text(0, 0) ?? isolation
       } else {
         try connection.runAll([
-          .pinSession, ServerStatement("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"),
+          .pinSession,
+          ServerStatement(
+            "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED\(options.isReadOnly ? ", READ ONLY" : "")"
+          ),
           OpenPrograms(self).registration,
         ])
       }

@@ -74,6 +74,8 @@ package final class PostgresStore: Store {
   /// - Throws: ``StoreError`` with the code `readOnly` if the server can only be read, and `cannotOpen` if the role may
   ///   not write.
   package func reserveKeys(_ count: Int64) throws -> Range<Int64> {
+    // Objects that are never saved have keys as well.
+    if setup.options.isReadOnly { return try pool.reading { try keys.free(max(0, count), $0) } }
     var hasRenewed = false
     while true {
       do {

@@ -169,8 +169,8 @@ extension AttributePath where Value: TextAttributeValue {
   ///   EmotionDiary.where { $0.content.matching("커피 산책") }.sorted { $0.content.rank(matching: "커피 산책") })
   /// ```
   /// 커피 is found inside 아이스커피, but `cof` only where a word begins with it; ``SearchQuery`` states the rule. The results
-  /// are the same in every store. For an attribute that is `searchable` in the model, SQLite uses an index; for any
-  /// other attribute it reads each text.
+  /// are the same in every store. For an attribute that is `searchable` in the model, SQLite and PostgreSQL use
+  /// an index; of any other attribute each text is read.
   ///
   /// - Parameter query: the user's input. A query without a letter, digit or pictograph matches no text.
   public func matching(_ query: String) -> QueryCondition {

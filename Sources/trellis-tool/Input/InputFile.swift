@@ -54,8 +54,8 @@ enum InputFile {
     if path.hasPrefix("postgresql://") || path.hasPrefix("postgres://") {
       return ToolFailure(
         .unreadable,
-        "error: This is the address of a server. The tool works with files; see Docs/PostgreSQL.md for what reads and copies "
-          + "a store on a server.")
+        "error: This is the address of a server, and a file is needed here. A store on a server is given as "
+          + "postgresql://user@host/database?schema=NAME to the commands that take a STORE.")
     }
     return ToolFailure(.unreadable, "\(path): error: \(reason)")
   }

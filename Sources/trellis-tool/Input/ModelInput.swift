@@ -46,11 +46,12 @@ extension ModelInput {
   ///
   /// - Throws: ``ToolFailure``. Nothing is written to a store.
   static func modelOfAny(_ path: String) throws(ToolFailure) -> Model {
-    try isStore(path) ? StoreFile(path).model : ModelInput(path).model
+    try isStore(path) ? StoreOperand(path).model : ModelInput(path).model
   }
 
-  /// Whether a file begins as a store does: a database has its signature, and a document the number of its format.
+  /// Whether an operand is the address of a server, or a file that begins as a store does: a database has its signature, and a document the number of its format.
   private static func isStore(_ path: String) -> Bool {
+    if ServerPlace(path) != nil { return true }
     // The bytes of a pipe can be read once only; no store is one.
     let target = URL(filePath: path).resolvingSymlinksInPath().path
     let type = try? FileManager.default.attributesOfItem(atPath: target)[.type] as? FileAttributeType

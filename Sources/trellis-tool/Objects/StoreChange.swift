@@ -16,7 +16,7 @@ enum StoreChange {
   static func run(
     _ path: String, isWritten: Bool, _ body: (ManagedObjectContext) throws -> [DynamicObject]
   ) throws(ToolFailure) -> ExitStatus {
-    let container = try StoreFile(path).container(readOnly: !isWritten)
+    let container = try StoreOperand(path).container(readOnly: !isWritten)
     defer { container.close() }
     return try ToolFailure.catching(path) {
       let base = container.newContext()

@@ -1,15 +1,26 @@
 import Foundation
 import TrellisJSON
+import TrellisPostgres
 import TrellisStorage
 
 /// A store that a command makes. What is not complete, or breaks rules, does not stay.
 struct NewStore {
   let path: String
-  let kind: StoreFile.Kind
+  let kind: StoreOperand.Kind
 
-  /// - Throws: ``ToolFailure`` if there is a file of the name.
+  /// - Throws: ``ToolFailure`` if there is a file of the name, or a schema on the server.
   init(_ path: String) throws(ToolFailure) {
     self.path = path
+    if let place = ServerPlace(path) {
+      kind = .server(place)
+      guard try !Self.hasSchema(place) else {
+        throw ToolFailure(
+          .failure,
+          "error: \(place.name) exists already, and a new schema is made. Name another one, as ?schema=NAME, or drop it."
+        )
+      }
+      return
+    }
     kind = path.lowercased().hasSuffix(".json") ? .document : .sqlite
     guard !FileManager.default.fileExists(atPath: path) else {
       throw ToolFailure(
@@ -17,14 +28,14 @@ struct NewStore {
     }
   }
 
-  /// How the store is made and opened.
-  var configuration: StoreConfiguration {
-    let url = URL(fileURLWithPath: path)
-    return switch kind {
-    case .sqlite: .sqlite(at: url)
-    case .document: .json(at: url)
+  private static func hasSchema(_ place: ServerPlace) throws(ToolFailure) -> Bool {
+    do { return try PostgresStore.hasSchema(place.connectionString, place.schema) } catch {
+      throw ToolFailure(store: error, place.name)
     }
   }
+
+  /// How the store is made and opened.
+  var configuration: StoreConfiguration { StoreConfiguration(path, kind, migration: .automatic) }
 
   /// Makes the store and checks it by the rules of its model.
   func fill(
@@ -33,13 +44,14 @@ struct NewStore {
     do throws(ToolFailure) {
       try body()
       if !isChecked { return .success }
-      let findings = try StoreFile(path).findings(limit: 1_000)
+      let store = try StoreOperand(path)
+      let findings = try store.findings(limit: 1_000)
       if findings.isEmpty { return .success }
       for finding in findings { Console.complain("\(finding)\n") }
       if keepsBroken { return .failure }
       throw ToolFailure(
         .failure,
-        "error: \(path) would break the rules of its model, so it was not kept. Repair the source, or keep it with --force."
+        "error: \(store.name) would break the rules of its model, so it was not kept. Repair the source, or keep it with --force."
       )
     } catch {
       remove()
@@ -48,6 +60,12 @@ struct NewStore {
   }
 
   func remove() {
+    if case .server(let place) = kind {
+      do { try PostgresStore.dropSchema(place.connectionString, place.schema) } catch {
+        Console.complain("\(place.name) could not be dropped: \(error)\n")
+      }
+      return
+    }
     for ending in ["", "-wal", "-shm", "-journal", ".external"] {
       try? FileManager.default.removeItem(atPath: path + ending)
     }

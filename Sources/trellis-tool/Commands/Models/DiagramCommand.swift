@@ -80,8 +80,8 @@ extension DiagramCommand {
       .init(name: "dark", value: nil, summary: "use dark colors, whatever the reader's system uses"),
     ], summary: "draw the entities of a model and their relationships",
     details: """
-      STORE is a SQLite file or a JSON document of Trellis, which carries its model. The same model gives the same
-      picture. Exit 0 if it is written, 1 if the model has errors or the store is damaged, 66 if a file cannot be read,
+      STORE is a SQLite file, a JSON document or a schema of a server, which carries its model. The same model gives the
+      same picture. Exit 0 if it is written, 1 if the model has errors or the store is damaged, 66 if a file cannot be read,
       74 if one cannot be written.
       """
   ) { arguments throws(ToolFailure) in try run(arguments) }

@@ -9,7 +9,7 @@ import TrellisStorage
 enum ExportJSON {
   static func run(_ arguments: ParsedArguments) throws(ToolFailure) -> ExitStatus {
     let operands = arguments.operands
-    let container = try StoreFile(operands[0]).container(readOnly: true)
+    let container = try StoreOperand(operands[0]).container(readOnly: true)
     defer { container.close() }
     try ToolFailure.catching(operands[0]) {
       let context = container.newContext()

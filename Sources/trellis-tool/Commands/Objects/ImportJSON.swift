@@ -10,10 +10,10 @@ enum ImportJSON {
     let path = arguments.operands[0]
     let options = try Options(arguments)
     guard let model = arguments.value(of: "model") else {
-      guard FileManager.default.fileExists(atPath: path) else {
+      guard ServerPlace(path) != nil || FileManager.default.fileExists(atPath: path) else {
         throw InputFile.unreadable(path, "There is no such file; --model MODEL makes a new store.")
       }
-      let container = try StoreFile(path).container(readOnly: !options.isWritten)
+      let container = try StoreOperand(path).container(readOnly: !options.isWritten)
       defer { container.close() }
       return try run(path, container, options).show(asJSON: options.isJSON)
     }

@@ -6,7 +6,7 @@ import TrellisRuntime
 enum List {
   static func run(_ arguments: ParsedArguments) throws(ToolFailure) -> ExitStatus {
     let path = arguments.operands[0]
-    let container = try StoreFile(path).container(readOnly: true)
+    let container = try StoreOperand(path).container(readOnly: true)
     defer { container.close() }
     try ToolFailure.catching(path) {
       let context = container.newContext()

@@ -5,7 +5,7 @@ import TrellisRuntime
 enum Query {
   static func run(_ arguments: ParsedArguments) throws(ToolFailure) -> ExitStatus {
     let operands = arguments.operands
-    let container = try StoreFile(operands[0]).container(readOnly: true)
+    let container = try StoreOperand(operands[0]).container(readOnly: true)
     defer { container.close() }
     try ToolFailure.catching(operands[0]) {
       let request = try ObjectRequest(

@@ -51,7 +51,7 @@ extension Seed {
     summary: "fill a new store with random objects that the model allows",
     details: """
       About N objects of each entity are made, and more where the rules ask for partners. The same seed makes the same
-      objects. STORE is a JSON document if its name ends in .json, otherwise a SQLite file. Exit 2 if something that
+      objects. STORE is a JSON document if its name ends in .json, a new schema of a server, otherwise a SQLite file. Exit 2 if something that
       the model asks for could not be met, which is then told.
       """
   ) { arguments throws(ToolFailure) in try run(arguments) }

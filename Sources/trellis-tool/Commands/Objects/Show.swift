@@ -42,7 +42,7 @@ enum Show {
     _ path: String, _ name: String, _ command: ToolCommand, _ body: (DynamicObject) throws -> Void
   ) throws(ToolFailure) -> ExitStatus {
     let name = try ObjectName.read(name, of: command)
-    let container = try StoreFile(path).container(readOnly: true)
+    let container = try StoreOperand(path).container(readOnly: true)
     defer { container.close() }
     try ToolFailure.catching(path) {
       let context = container.newContext()

@@ -12,14 +12,14 @@ enum Browse {
     #if os(Windows)
       throw ToolFailure(.unavailable, "error: browse does not run on Windows.")
     #else
-      _ = try StoreFile(path)
+      let store = try StoreOperand(path)
       do {
         let site = try Site(
-          name: URL(fileURLWithPath: path).lastPathComponent, isWritable: writes,
+          name: store.shortName, isWritable: writes,
           picture: { model, address in Diagram(model).svg { address($0.name) } }
         ) {
-          // The file may have another model by the next time.
-          try StoreFile(path).container(readOnly: !writes)
+          // The store may have another model by the next time.
+          try StoreOperand(path).container(readOnly: !writes)
         }
         let running = try RunningSite(site, port: number)
         Console.print(
@@ -28,7 +28,7 @@ enum Browse {
         running.run()
         return .success
       } catch {
-        throw ToolFailure(store: error, path)
+        throw ToolFailure(store: error, store.name)
       }
     #endif
   }

@@ -1,5 +1,6 @@
 import Foundation
 import TrellisModel
+import TrellisPostgres
 import TrellisRuntime
 import TrellisStorage
 
@@ -9,14 +10,14 @@ enum Doctor {
   static let shownFindings = 1_000
 
   static func run(_ path: String, asJSON: Bool) throws(ToolFailure) -> ExitStatus {
-    let file = try StoreFile(path)
+    let file = try StoreOperand(path)
     let report = try Report(file)
     Console.print(asJSON ? report.json : report.text)
     return report.findings.isEmpty ? .success : .failure
   }
 
   private struct Report {
-    let file: StoreFile
+    let file: StoreOperand
     let findings: [StoreFinding]
     /// The findings that differ in nothing but the object, in the order of the first of each.
     let groups: [FindingGroup]
@@ -32,7 +33,7 @@ enum Doctor {
       let text: String
     }
 
-    init(_ file: StoreFile) throws(ToolFailure) {
+    init(_ file: StoreOperand) throws(ToolFailure) {
       self.file = file
       do {
         let container = try file.container(readOnly: true)
@@ -52,15 +53,21 @@ enum Doctor {
         (sizes, parts) = (measured.sizes, measured.parts)
         advice = try Self.advice(file.model, context)
       } catch {
-        throw ToolFailure(store: error, file.path)
+        throw ToolFailure(store: error, file.name)
       }
     }
 
     // MARK: Sizes
 
     private static func measure(
-      _ file: StoreFile
+      _ file: StoreOperand
     ) throws -> (sizes: [(what: String, bytes: Int64)], parts: [(name: String, bytes: Int64)]) {
+      if case .server = file.kind {
+        let store = try file.store(readOnly: true)
+        defer { store.close() }
+        let parts = try (store as? PostgresStore)?.sizes() ?? []
+        return ([("tables and indexes", parts.reduce(0) { $0 + $1.bytes })], parts)
+      }
       var sizes: [(what: String, bytes: Int64)] = [("file", bytes(of: file.path))]
       var parts: [(name: String, bytes: Int64)] = []
       if file.kind == .sqlite, let store = try file.store(readOnly: true) as? SQLiteStore {
@@ -127,7 +134,7 @@ enum Doctor {
     // MARK: Text
 
     var text: String {
-      var lines = ["\(file.path): \(kind) of the model \(file.model.name)"]
+      var lines = ["\(file.name): \(kind) of the model \(file.model.name)"]
       lines += TextTable(counts.map { [$0.entity, "\($0.count)"] }, numbers: [1]).lines.map { "  " + $0 }
       lines += ["", "sizes"]
       lines += TextTable(sizes.map { [$0.what, Self.text(ofBytes: $0.bytes)] }, numbers: [1]).lines.map { "  " + $0 }
@@ -147,7 +154,21 @@ enum Doctor {
       return lines.joined(separator: "\n") + "\n"
     }
 
-    private var kind: String { file.kind == .sqlite ? "a SQLite store" : "a JSON document" }
+    private var kind: String {
+      switch file.kind {
+      case .sqlite: "a SQLite store"
+      case .document: "a JSON document"
+      case .server: "a store on PostgreSQL"
+      }
+    }
+
+    private var shortKind: String {
+      switch file.kind {
+      case .sqlite: "sqlite"
+      case .document: "json"
+      case .server: "postgresql"
+      }
+    }
 
     private static func text(ofBytes bytes: Int64) -> String {
       switch bytes {
@@ -175,8 +196,8 @@ enum Doctor {
       }
       return """
         {
-          "store": \(JSONText.quoted(file.path)),
-          "kind": "\(file.kind == .sqlite ? "sqlite" : "json")",
+          "store": \(JSONText.quoted(file.name)),
+          "kind": "\(shortKind)",
           "model": \(JSONText.quoted(file.model.name)),
           "objects": \(object(counts.map { ($0.entity, Int64($0.count)) })),
           "sizes": \(object(sizes.map { ($0.what, $0.bytes) })),
@@ -251,7 +272,7 @@ extension Doctor {
     summary: "check a store, and say how large it is and what would make it faster",
     details: """
       Nothing in the store changes, and programs may go on using it. Exit 0 if all is well, 1 if something is broken, 66
-      if the file cannot be read.
+      if the store cannot be read.
       """
   ) { arguments throws(ToolFailure) in
     try run(arguments.operands[0], asJSON: arguments.has("json"))

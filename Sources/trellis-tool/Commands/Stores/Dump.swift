@@ -6,7 +6,7 @@ import TrellisStorage
 /// `trellis dump`: everything in a store as a JSON document.
 enum Dump {
   static func run(_ path: String, to output: String?) throws(ToolFailure) -> ExitStatus {
-    let file = try StoreFile(path)
+    let file = try StoreOperand(path)
     let store = try file.store(readOnly: true)
     defer { store.close() }
     if let output {
@@ -18,7 +18,7 @@ enum Dump {
   }
 
   /// Writes a store to a document that takes its name when it is complete.
-  static func write(_ store: any Store, of file: StoreFile, to path: String) throws(ToolFailure) {
+  static func write(_ store: any Store, of file: StoreOperand, to path: String) throws(ToolFailure) {
     do {
       try BackupFile(path, replacing: false, own: [], files: SystemFiles()).write { document, _ in
         try write(store, of: file) { piece in
@@ -31,7 +31,7 @@ enum Dump {
   }
 
   private static func write(
-    _ store: any Store, of file: StoreFile, to receive: ([UInt8]) throws -> Void
+    _ store: any Store, of file: StoreOperand, to receive: ([UInt8]) throws -> Void
   ) throws(ToolFailure) {
     let progress = Progress("objects and pairs")
     defer { progress.end() }
@@ -40,7 +40,7 @@ enum Dump {
       defer { source.unpin() }
       try DocumentStream.write(source, file.model, progress: progress.show, to: receive)
     } catch {
-      throw ToolFailure(store: error, file.path)
+      throw ToolFailure(store: error, file.name)
     }
   }
 }

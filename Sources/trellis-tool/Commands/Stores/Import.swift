@@ -83,6 +83,10 @@ enum Import {
     _ path: String, to target: String, _ arguments: ParsedArguments
   ) throws(ToolFailure) -> ExitStatus {
     try refuse(["all-versions"], arguments, "a model")
+    guard ServerPlace(target) == nil else {
+      throw ToolFailure(
+        .failure, "error: import makes a file. Bring it to a server with trellis copy, which keeps keys and versions.")
+    }
     try InputFile.needRegular(path)
     var model: ModelDescription?
     if let file = arguments.value(of: "model") {

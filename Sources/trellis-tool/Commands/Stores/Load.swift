@@ -1,6 +1,7 @@
 import Foundation
 import TrellisJSON
 import TrellisModel
+import TrellisPostgres
 import TrellisRuntime
 import TrellisStorage
 
@@ -12,39 +13,39 @@ enum Load {
     let target = try NewStore(path)
     return try target.fill(keepsBroken: keepsBroken) { () throws(ToolFailure) in
       switch target.kind {
-      case .sqlite:
-        try load(source.model, source.lineage, into: path) { writer, progress in
+      case .sqlite, .server:
+        try load(source.model, source.lineage, into: target) { writer, progress in
           try source.transfer(to: writer, progress: progress)
         }
       case .document:
         // A store in memory on the way would not show the positions of mistakes.
         let place = try TemporaryStore(source.model)
         defer { place.remove() }
-        try load(source.model, source.lineage, into: place.path) { writer, progress in
+        try load(source.model, source.lineage, into: place.store) { writer, progress in
           try source.transfer(to: writer, progress: progress)
         }
-        try dump(place.path, to: path)
+        try dump(place.store.path, to: path)
       }
     }
   }
 
   /// The copy is as right as the store: keys, unique keys and references are checked on the way, and no more.
   static func copy(_ from: String, to path: String) throws(ToolFailure) -> ExitStatus {
-    let file = try StoreFile(from)
+    let file = try StoreOperand(from)
     let target = try NewStore(path)
     return try target.fill(keepsBroken: true, isChecked: false) { () throws(ToolFailure) in
       switch target.kind {
-      case .sqlite:
+      case .sqlite, .server:
         let store = try file.store(readOnly: true)
         defer { store.close() }
         do {
           let source = try TransferConnection.open(store)
           defer { source.unpin() }
-          try load(file.model, try source.lineage(), into: path) { writer, progress in
+          try load(file.model, try source.lineage(), into: target) { writer, progress in
             try source.transfer(file.model, to: writer, progress: progress)
           }
         } catch {
-          throw ToolFailure(store: error, from)
+          throw ToolFailure(store: error, file.name)
         }
       case .document: try dump(from, to: path)
       }
@@ -52,7 +53,7 @@ enum Load {
   }
 
   private static func dump(_ from: String, to path: String) throws(ToolFailure) {
-    let file = try StoreFile(from)
+    let file = try StoreOperand(from)
     let store = try file.store(readOnly: true)
     defer { store.close() }
     try Dump.write(store, of: file, to: path)
@@ -71,36 +72,37 @@ enum Load {
   }
 
   private static func load(
-    _ model: Model, _ lineage: StoreLineage, into path: String,
+    _ model: Model, _ lineage: StoreLineage, into target: NewStore,
     _ body: (_ writer: any BulkWriter, _ progress: (Int) -> Void) throws -> Void
   ) throws(ToolFailure) {
     let progress = Progress("objects and pairs")
     defer { progress.end() }
     do {
-      let opened = try StoreConfiguration.sqlite(at: URL(fileURLWithPath: path)).open(model)
+      let opened = try target.configuration.open(model)
       defer { opened.close() }
-      guard let store = opened as? SQLiteStore else { return }
-      try store.load(lineage) { writer in try body(writer, progress.show) }
+      let fill = { (writer: any BulkWriter) throws in try body(writer, progress.show) }
+      if let store = opened as? SQLiteStore { try store.load(lineage, fill) }
+      if let store = opened as? PostgresStore { try store.load(lineage, fill) }
     } catch {
-      throw ToolFailure(store: error, path)
+      throw ToolFailure(store: error, target.path)
     }
   }
 }
 
 /// A store in a file that is used on the way.
 private struct TemporaryStore {
-  let path: String
+  let store: NewStore
 
   init(_ model: Model) throws(ToolFailure) {
     let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-\(UUID().uuidString)")
     do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) } catch {
       throw OutputFile.unwritable(folder.path, "it cannot be created")
     }
-    path = folder.appending(path: "store.db").path
+    store = try NewStore(folder.appending(path: "store.db").path)
   }
 
   func remove() {
-    try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+    try? FileManager.default.removeItem(at: URL(fileURLWithPath: store.path).deletingLastPathComponent())
   }
 }
 
@@ -112,8 +114,8 @@ extension Load {
     options: [.init(name: "force", value: nil, summary: "keep the new store even if it breaks rules of its model")],
     summary: "make a store from a JSON document",
     details: """
-      A DOCUMENT is what `dump` writes or `.json(at:)` keeps; `-` is the input. STORE is a new SQLite file, or a document
-      if its name ends in `.json`. The new store is checked by the rules of its model; one that breaks rules is not kept.
+      A DOCUMENT is what `dump` writes or `.json(at:)` keeps; `-` is the input. STORE is a new SQLite file, a document if
+      its name ends in `.json`, or a new schema of a server. The new store is checked by the rules of its model; one that breaks rules is not kept.
       Exit 0 if all is well, 1 if the document has mistakes or breaks rules.
       """
   ) { arguments throws(ToolFailure) in
@@ -124,8 +126,8 @@ extension Load {
     operands: "STORE NEW", needed: "a STORE and the name of a NEW one", count: 2...2,
     summary: "make a store from another one",
     details: """
-      NEW is a new SQLite file, or a document if its name ends in `.json`. Keys, versions, order and external data are
-      kept. Programs may go on using STORE.
+      NEW is a new SQLite file, a document if its name ends in `.json`, or a new schema of a server. Keys, versions, order
+      and external data are kept. Programs may go on using STORE.
       """
   ) { arguments throws(ToolFailure) in try copy(arguments.operands[0], to: arguments.operands[1]) }
 }

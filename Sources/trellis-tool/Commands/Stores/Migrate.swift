@@ -5,9 +5,9 @@ import TrellisStorage
 /// `trellis migrate`: brings a store to a newer version of its model.
 enum Migrate {
   static func run(
-    _ path: String, to model: String, onlyPlans: Bool, mayLose: Bool
+    _ path: String, to model: String, onlyPlans: Bool, mayLose: Bool, stopsFormer: Bool
   ) throws(ToolFailure) -> ExitStatus {
-    let file = try StoreFile(path)
+    let file = try StoreOperand(path)
     let result = ModelFile.parse(try InputFile.read(model), path: model)
     guard let description = result.description else { throw ToolFailure(.failure, result.rendered()) }
     guard result.migrates.isEmpty else {
@@ -20,18 +20,14 @@ enum Migrate {
       throw ToolFailure(.failure, "\(model):1:1: error: \(error.description)")
     }
     let report = try StorePlan.report(path, to: current)
-    Console.print("\(path) → \(model)\n\(report.text)")
+    Console.print("\(file.name) → \(model)\n\(report.text)")
     if onlyPlans || report.outcome == .asks && !mayLose { return report.outcome.status }
     do {
       let policy = mayLose ? MigrationPolicy.allowingDataLoss : .automatic
-      let store =
-        switch file.kind {
-        case .sqlite: try StoreConfiguration.sqlite(at: file.url, migration: policy).open(current)
-        case .document: try StoreConfiguration.json(at: file.url, migration: policy).open(current)
-        }
-      store.close()
+      try StoreConfiguration(path, file.kind, migration: stopsFormer ? policy.stoppingFormerPrograms() : policy)
+        .open(current).close()
     } catch {
-      throw ToolFailure(store: error, path)
+      throw ToolFailure(store: error, file.name)
     }
     return .success
   }
@@ -46,6 +42,8 @@ extension Migrate {
       .init(name: "plan", value: nil, summary: "only say what would be done"),
       .init(
         name: "allow-loss", value: nil, summary: "delete what MODEL does not account for; a copy is written before"),
+      .init(
+        name: "stop-former", value: nil, summary: "on a server, migrate although programs with a former model are open"),
     ], summary: "bring a store to a newer version of its model",
     details: """
       MODEL is the model file of the program. The plan is printed first. Steps in Swift are part of the program, so a
@@ -55,6 +53,6 @@ extension Migrate {
   ) { arguments throws(ToolFailure) in
     try run(
       arguments.operands[0], to: arguments.operands[1], onlyPlans: arguments.has("plan"),
-      mayLose: arguments.has("allow-loss"))
+      mayLose: arguments.has("allow-loss"), stopsFormer: arguments.has("stop-former"))
   }
 }
