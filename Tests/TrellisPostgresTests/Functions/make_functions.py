@@ -195,7 +195,9 @@ def write(name, about, text):
     for statement in statements:
         body = re.sub(r'^--[^\n]*\n', '', statement, flags=re.M).rstrip().rstrip(';')
         assert '@' not in body.replace('@schema@', ''), body[:200]
-        lines += ['    #"""'] + ['    ' + line if line else '' for line in body.split('\n')] + ['    """#,']
+        lines += ['    #"""'] + ['    ' + line if line else '' for line in body.split('\n')]
+        # The format of the project has no comma after an only element.
+        lines.append('    """#,' if len(statements) > 1 else '    """#')
     lines += ['  ]', '}', '']
     path = os.path.join(root, 'Sources/TrellisPostgres/Functions', name[0].upper() + name[1:] + '.swift')
     if '--check' in sys.argv[1:]:

@@ -1,13 +1,6 @@
 import TrellisModel
 import TrellisStorage
 
-/// What a store keeps beside the rows, for requests that its functions would otherwise compute for each row. Only what is
-/// there for the program's model is named here; a request does without the rest.
-struct StoreFeatureParts: Sendable {
-  var derived = DerivedTables()
-  var searches = SearchIndexes()
-}
-
 /// Makes the tables of derived values and the full-text indexes that a program's model needs, and drops those that no
 /// program uses.
 struct FeatureOpening {
@@ -26,7 +19,7 @@ struct FeatureOpening {
   /// - Returns: what requests can use.
   func open() throws -> StoreFeatureParts {
     let plan = StoreFeatureParts(
-      derived: try DerivedTables(setup, functions), searches: SearchIndexes(setup, functions))
+      derived: try DerivedTables(for: setup, functions), searches: SearchIndexes(setup, functions))
     let found = try PresentFeatures(connection, setup)
     // What a former program uses is left to the programs with the model of the store.
     guard isOutdated(found, plan), try StoreMetadata.isModel(setup.model, connection, setup) else {
@@ -116,97 +109,5 @@ struct FeatureOpening {
     if try OpenPrograms(setup).others(connection, storingOtherwise: false) > 0 { return }
     for table in former.tables { try table.remove(connection, setup) }
     try connection.runAll(former.searchIndexes.sorted().map { "DROP INDEX \(setup.layout.names.table($0))" })
-  }
-}
-
-// MARK: - What there is
-
-/// The tables of derived values and the full-text indexes that a schema has. Those of roles that do not own the store are
-/// left out: they may contain anything.
-struct PresentFeatures {
-  struct Table {
-    /// The name, not quoted.
-    let name: String
-    /// The digest of its expressions; empty for a table that is not to be used.
-    let digest: String
-    /// The number of its triggers that run; 0 if a function is missing.
-    let triggers: Int
-    /// Whether the role may read it.
-    let isReadable: Bool
-  }
-
-  var tables: [Table] = []
-  /// The names, not quoted.
-  var searchIndexes: Set<String> = []
-
-  init() {}
-
-  init(_ connection: ServerConnection, _ setup: PostgresSetup) throws(ServerError) {
-    let result = try connection.run(Self.question(setup))
-    for row in 0..<result.count { add(result, row) }
-  }
-
-  var isEmpty: Bool { tables.isEmpty && searchIndexes.isEmpty }
-
-  /// Asks for all of it. Each row of the answer is for ``add(_:_:)``.
-  static func question(_ setup: PostgresSetup) -> ServerStatement {
-    let names = setup.layout.names
-    var parameters = ServerParameters()
-    for text in [
-      setup.options.schema, names.metadata, DerivedTables.prefix, DerivedTables.markPrefix,
-      DerivedTables.functionPrefix,
-      names.derivedMarks, DerivedStatements.compute, SearchIndexes.prefix,
-    ] { parameters.add(text) }
-    let running = "g.tgenabled IN ('O', 'A')"
-    let digest = "obj_description(c.oid, 'pg_class')"
-    let triggers =
-      "CASE WHEN EXISTS (SELECT 1 FROM pg_proc AS p WHERE p.pronamespace = n.oid AND p.proname::text = $5 || \(digest)) "
-      + "AND EXISTS (SELECT 1 FROM pg_trigger AS g WHERE g.tgrelid = to_regclass($6) AND g.tgname::text = $7 AND \(running)) "
-      + "THEN (SELECT count(*) FROM pg_trigger AS g JOIN pg_proc AS p ON p.oid = g.tgfoid WHERE p.pronamespace = n.oid AND "
-      + "starts_with(p.proname::text, $4 || \(digest) || '.') AND \(running)) ELSE 0 END"
-    return ServerStatement(
-      "SELECT c.relname::text, c.relkind = 'i', coalesce(\(digest), ''), \(triggers), has_table_privilege(c.oid, 'SELECT') "
-        + "FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace LEFT JOIN pg_index AS i ON i.indexrelid = c.oid "
-        + "JOIN pg_class AS m ON m.oid = to_regclass($2) WHERE n.nspname = $1 AND "
-        + "(c.relkind = 'r' AND starts_with(c.relname::text, $3) OR c.relkind = 'i' AND starts_with(c.relname::text, $8) AND "
-        + "i.indisvalid) AND pg_has_role(c.relowner, m.relowner, 'MEMBER') ORDER BY 1", parameters)
-  }
-
-  mutating func add(_ result: ServerResult, _ row: Int) {
-    let name = result.text(row, 0) ?? ""
-    if result.integer(row, 1) == 1 {
-      searchIndexes.insert(name)
-    } else {
-      tables.append(
-        Table(
-          name: name, digest: result.text(row, 2) ?? "", triggers: Int(result.integer(row, 3)),
-          isReadable: result.integer(row, 4) == 1))
-    }
-  }
-
-  /// Drops all tables, with what keeps them, within a transaction. The opening after it makes those that it needs.
-  static func removeTables(_ connection: ServerConnection, _ setup: PostgresSetup) throws(ServerError) {
-    for table in try PresentFeatures(connection, setup).tables { try table.remove(connection, setup) }
-  }
-}
-
-extension PresentFeatures.Table {
-  /// Drops the table, with what keeps it.
-  func remove(_ connection: ServerConnection, _ setup: PostgresSetup) throws(ServerError) {
-    var parameters = ServerParameters()
-    let functions = [
-      setup.options.schema, DerivedTables.functionPrefix + digest, "\(DerivedTables.markPrefix)\(digest).",
-    ]
-    for text in functions { parameters.add(text) }
-    let found = try connection.run(
-      ServerStatement(
-        "SELECT p.proname::text FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND "
-          + "(p.proname::text = $2 OR starts_with(p.proname::text, $3))", parameters))
-    let names = setup.layout.names
-    // With the functions go their triggers.
-    let drops = (0..<found.count).compactMap { found.text($0, 0) }.map {
-      "DROP FUNCTION \(names.qualifier)\(SQLName.quoted($0))() CASCADE"
-    }
-    try connection.runAll(drops + ["DROP TABLE \(names.table(name))"])
   }
 }
