@@ -59,6 +59,33 @@ struct PlantedNamesTests {
     }
     #expect(conformance.runDifferential(seed: 3, queries: 60) == [])
     try migrate(url, isPooled: isPooled)
+    try keep(url, isPooled: isPooled)
+  }
+
+  /// Derived values and searches, whose functions also run for other programs.
+  private func keep(_ url: String, isPooled: Bool) throws {
+    let schema = TestServer.newSchema()
+    let model = try Model(
+      ModelDescription(
+        name: "Shelf",
+        entities: [
+          EntityDescription(
+            "Item",
+            attributes: [
+              AttributeDescription("name", .string, searchable: true),
+              AttributeDescription("length", .int64, derived: "length(name)", stored: true),
+            ])
+        ]))
+    let configuration = StoreConfiguration.postgres(url, schema: schema, throughTransactionPool: isPooled)
+    let store = try #require(try configuration.open(model) as? PostgresStore)
+    defer { store.close() }
+    let request = SaveRequest()
+    let key = try store.reserveKeys(1).lowerBound
+    request.inserts = [.init(entity: 0, records: [PlainRecord(model.entities[0], key: key, ["name": .text("커피")])])]
+    let connection = try #require(try store.connect() as? PostgresConnection)
+    try connection.save(request)
+    #expect(store.features.derived.tables.count == 1 && store.features.searches.indexes.count == 1)
+    try connection.check { Issue.record("\($0)") }
   }
 
   private func migrate(_ url: String, isPooled: Bool) throws {

@@ -5,7 +5,7 @@ extension ServerFunctions {
   static let searchFunctions: [String] = [
     #"""
     CREATE OR REPLACE FUNCTION @schema@.trellis_tokens(t text) RETURNS tsvector
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 500 AS $fn$
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $fn$
     DECLARE
       f pg_catalog.text COLLATE pg_catalog."C";
     BEGIN

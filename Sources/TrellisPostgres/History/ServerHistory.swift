@@ -92,7 +92,7 @@ struct HistoryOpening {
     try connection.transaction { connection in
       try connection.limitLocks()
       try connection.lockChanges(ofSchema: setup.options.schema)
-      try refuseForeignTable()
+      try StoreMetadata.refuseForeignTable("_history", connection, setup)
       try connection.runAll([
         "CREATE TABLE IF NOT EXISTS \(names.history) (\"number\" bigint PRIMARY KEY, \"time\" timestamptz NOT NULL, "
           + "\"origin\" bigint NOT NULL, \"model\" bigint NOT NULL, \"author\" text, \"changes\" bytea NOT NULL)",
@@ -112,23 +112,6 @@ struct HistoryOpening {
           .damaged, "\(setup.name) does not say what its history is.", remedy: "Restore the database from a backup.")
       }
       return made
-    }
-  }
-
-  /// A role that may only create tables in the schema may have made one of this name, whose triggers would run with the
-  /// rights of this program's role. Whoever makes the store's tables may act as their owner.
-  private func refuseForeignTable() throws {
-    var parameters = ServerParameters()
-    parameters.add(names.history)
-    parameters.add(names.metadata)
-    let result = try connection.run(
-      ServerStatement(
-        "SELECT 1 FROM pg_class AS h JOIN pg_class AS m ON m.oid = to_regclass($2) WHERE h.oid = to_regclass($1) "
-          + "AND NOT pg_has_role(h.relowner, m.relowner, 'MEMBER')", parameters))
-    guard result.count == 0 else {
-      throw StoreError(
-        .foreignFile, "\(setup.name) has a table _history that does not belong to the owner of the store.",
-        remedy: "Drop it, and revoke CREATE on the schema from roles that do not own the store.")
     }
   }
 

@@ -79,6 +79,25 @@ struct StoreMetadata: StoredModels {
     return TextBytes.areEqual(result.text(0, 0) ?? "", model.checksum)
   }
 
+  /// A role that may only create tables in the schema may have made one of this name, whose triggers would run with the
+  /// rights of this program's role. Whoever makes the store's tables may act as their owner.
+  ///
+  /// - Throws: ``StoreError`` with the code `foreignFile`.
+  static func refuseForeignTable(_ table: String, _ connection: ServerConnection, _ setup: PostgresSetup) throws {
+    var parameters = ServerParameters()
+    parameters.add(setup.layout.names.table(table))
+    parameters.add(setup.layout.names.metadata)
+    let result = try connection.run(
+      ServerStatement(
+        "SELECT 1 FROM pg_class AS h JOIN pg_class AS m ON m.oid = to_regclass($2) WHERE h.oid = to_regclass($1) "
+          + "AND NOT pg_has_role(h.relowner, m.relowner, 'MEMBER')", parameters))
+    guard result.count == 0 else {
+      throw StoreError(
+        .foreignFile, "\(setup.name) has a table \(table) that does not belong to the owner of the store.",
+        remedy: "Drop it, and revoke CREATE on the schema from roles that do not own the store.")
+    }
+  }
+
   func hasHad(_ checksum: String) throws(StoreError) -> Bool {
     var parameters = ServerParameters()
     parameters.add(checksum)

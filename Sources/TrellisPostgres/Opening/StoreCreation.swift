@@ -48,7 +48,9 @@ struct StoreCreation {
     var parameters = ServerParameters()
     parameters.add(setup.options.schema)
     var list = ServerArray(of: .text)
-    for table in tables + ["_models", "_keys", "_saves", "_history"] { _ = list.append(.text(names.fitted(table))) }
+    for table in tables + ["_models", "_keys", "_saves", "_history", "_derivedMarks"] {
+      _ = list.append(.text(names.fitted(table)))
+    }
     parameters.add(list)
     let found = try connection.run(
       ServerStatement(

@@ -87,7 +87,10 @@ struct FeatureOpening {
       "SET LOCAL standard_conforming_strings = on", "SET LOCAL datestyle = 'ISO, YMD'", "SET LOCAL timezone = 'UTC'",
       "SET LOCAL extra_float_digits = 1", "SET LOCAL bytea_output = 'hex'",
     ])
-    if !tables.isEmpty { try connection.runAll(statements.marks) }
+    if !tables.isEmpty {
+      try StoreMetadata.refuseForeignTable("_derivedMarks", connection, setup)
+      try connection.runAll(statements.marks)
+    }
     for table in tables {
       var literals: [String] = []
       if let question = statements.literals(table.parameters) {

@@ -2,9 +2,9 @@
 
 -- The tokens that an index has of a text: those of SearchTokens.kept(of:), and a few pairs more. The token ? is that of a
 -- text whose words the server may see otherwise than memory does, or that has more words than an index takes; a query has
--- to look for it as well.
+-- to look for it as well. The path of the session must not matter, because other programs write to the index, too.
 CREATE OR REPLACE FUNCTION @schema@.trellis_tokens(t text) RETURNS tsvector
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 500 AS $fn$
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 500 SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
   f pg_catalog.text COLLATE pg_catalog."C";
 BEGIN

@@ -105,7 +105,7 @@ struct RolesTests {
 
   @Test("roles that may not make tables of derived values use those of the owner, and keep them") func derived() throws
   {
-    func model(_ expression: String) throws -> Model {
+    func model(_ expression: String, stored: Bool = true) throws -> Model {
       try Model(
         ModelDescription(
           name: "Shelf",
@@ -114,7 +114,7 @@ struct RolesTests {
               "Item",
               attributes: [
                 AttributeDescription("name", .string),
-                AttributeDescription("length", .int64, derived: expression, stored: true),
+                AttributeDescription("length", .int64, derived: expression, stored: stored),
               ])
           ]))
     }
@@ -135,6 +135,17 @@ struct RolesTests {
       try Self.cluster.get().psql("SELECT length FROM \(table)", database: database).contains("5"))
     let reader = try store("reader", kept)
     #expect(reader.features.derived.tables.count == 1)
+    // A table of another role might have triggers.
+    _ = try Self.cluster.get().psql(
+      """
+      CREATE SCHEMA other AUTHORIZATION owner; GRANT CREATE, USAGE ON SCHEMA other TO app; SET ROLE owner;
+      """, database: database)
+    let url = try address("owner")
+    try StoreConfiguration.postgres(url, schema: "other").open(model("length(name)", stored: false)).close()
+    _ = try Self.cluster.get().psql(
+      "SET ROLE app; CREATE TABLE other.\"_derivedMarks\" (a int)", database: database)
+    let refused = error { _ = try StoreConfiguration.postgres(url, schema: "other").open(kept) }
+    #expect(refused?.code == .foreignFile, "\(String(describing: refused))")
     // A model whose expression the store has no table for.
     let other = try store("app", model("length(name) + 1"))
     #expect(other.features.derived.tables.isEmpty)
