@@ -117,11 +117,6 @@ extension DerivedPlan {
   /// The temporary triggers of a connection. Triggers in the file are not trusted, and do not run on it.
   package var triggersOfConnection: [String] { triggers.map { $0.statement(isTemporary: true) } }
 
-  /// Whether a connection has triggers on a table.
-  ///
-  /// - Parameter table: the quoted name.
-  func hasTriggers(on table: String) -> Bool { triggers.contains { $0.table == table } }
-
   /// Finds the table, triggers and indexes that a file has: the type, the name and the SQL of each.
   package static let present =
     "SELECT type, name, sql FROM sqlite_schema WHERE name = '_derivedMarks' OR "
@@ -194,7 +189,7 @@ extension Trigger {
         tables[watch.table, default: Watched(keys: watch.keys)].add(
           watch.columns,
           DerivedMark(
-            entity: group.name, keys: { reads.readers(of: watch.place, keys: "SELECT \($0).\(watch.column)") }))
+            entity: group.name, keys: { reads.readers(of: watch.place, keys: "SELECT \($0).\(watch.column) AS k") }))
       }
     }
     return tables.sortedByKey.flatMap { $0.value.triggers(on: $0.key) }
@@ -209,7 +204,8 @@ private struct DerivedMark {
   let keys: (_ row: String) -> String
 
   func action(_ row: String) -> String {
-    "INSERT OR IGNORE INTO \(DerivedPlan.marks) SELECT \(entity), * FROM (\(keys(row)))"
+    // Not OR IGNORE: an insert with a conflict clause of its own would replace it.
+    "INSERT INTO \(DerivedPlan.marks) SELECT \(entity), k FROM (\(keys(row))) WHERE k IS NOT NULL ON CONFLICT DO NOTHING"
   }
 }
 

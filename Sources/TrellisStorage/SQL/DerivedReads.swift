@@ -137,7 +137,7 @@ package struct DerivedReads {
       theirs = names.column(isFirst ? join.partnerColumn : join.first.column)
     case .transient: return keys
     }
-    return readers(of: parent, keys: "SELECT r.\(mine) FROM \(table) AS r WHERE r.\(theirs) IN (\(keys))")
+    return readers(of: parent, keys: "SELECT r.\(mine) AS k FROM \(table) AS r WHERE r.\(theirs) IN (\(keys))")
   }
 
   /// The column of a place's rows that refers to its parent.

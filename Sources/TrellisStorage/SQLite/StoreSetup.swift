@@ -101,13 +101,12 @@ final class StoreSetup: Sendable {
     for trigger in historyTriggers { try database.execute(trigger, doing: "prepare the connection") }
   }
 
-  /// Whether a connection may have triggers on a table. An insert that resolves conflicts in its own way would do so in
-  /// their statements, too.
+  /// Whether a connection may have triggers on a table that insert with a conflict clause. An insert that has another one
+  /// would replace it.
   ///
   /// - Parameter table: the quoted name.
   func hasTriggers(on table: String) -> Bool {
-    !historyTriggers.isEmpty || markedDerived.hasTriggers(on: table)
-      || marked.tables.values.contains { $0.name == table }
+    !historyTriggers.isEmpty || marked.tables.values.contains { $0.name == table }
   }
 
   /// Opens a connection that reads the store as of a transaction.
