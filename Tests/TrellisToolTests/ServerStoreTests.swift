@@ -135,7 +135,36 @@ import TrellisTestSupport
     #expect(try errors("list", broken, status: 66).contains("There is no store in"))
     _ = try folder.run("load", "--force", "d.json", broken)
     #expect(try output("doctor", broken, status: 1).contains("[broken-rule]"))
-    #expect(try errors("load", "d.json", server).contains("exists already"))
+    #expect(try errors("load", "d.json", server).contains("has a store already"))
+  }
+
+  @Test("a schema that was there before is not dropped, and of several commands one makes it") func presentSchemas()
+    throws
+  {
+    _ = try output("seed", "Shelf.model.json", "a.db", "5")
+    let (made, raced) = (schemas.new(), schemas.new())
+    try schemas.sql("CREATE schema \"\(Self.name(of: made))\"; CREATE TABLE \"\(Self.name(of: made))\".mine (a int)")
+    try folder.write("{}", to: "no.json")
+    #expect(try folder.run("load", "no.json", made).status != 0)
+    _ = try output("copy", "a.db", made)
+    #expect(try output("dump", made) == output("dump", "a.db"))
+    #expect(try errors("copy", "a.db", made).contains("has a store already"))
+    try schemas.sql("SELECT * FROM \"\(Self.name(of: made))\".mine")
+    let lock = NSLock()
+    nonisolated(unsafe) var statuses: [Int32] = []  // the lock guards it
+    let folder = folder
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      let status = (try? folder.run("copy", "a.db", raced).status) ?? -1
+      lock.withLock { statuses.append(status) }
+    }
+    #expect(statuses.filter { $0 == 0 }.count == 1, "\(statuses)")
+    #expect(try output("dump", raced) == output("dump", "a.db"))
+    let long = "\(TestServer.url)\(TestServer.url.contains("?") ? "&" : "?")schema=\(String(repeating: "y", count: 64))"
+    #expect(try errors("copy", "a.db", long, status: 66).contains("at most 63 bytes"))
+  }
+
+  private static func name(of address: String) -> String {
+    String(address.split(separator: "=").last ?? "").removingPercentEncoding ?? ""
   }
 
   @Test("a migration is planned and made, and another program's faults are found") func migration() throws {
@@ -157,11 +186,16 @@ import TrellisTestSupport
   @Test("an address is told without its password, and files are asked for where they are needed") func messages() throws
   {
     let secret = "postgresql://shop:geheim@127.0.0.1:1/shop?schema=x"
+    _ = try output("seed", "Shelf.model.json", "s.db", "3")
     for arguments in [
       ["list", secret], ["doctor", secret], ["dump", secret], ["migrate", secret, "Shelf.model.json"],
       ["load", "-", secret], ["copy", secret, "x.db"], ["seed", "Shelf.model.json", secret, "3"], ["check", secret],
       ["browse", secret], ["diff", "--store", secret, "Shelf.model.json", "Shelf.model.json"], ["diagram", secret],
       ["import", "Shelf.model.json", secret], ["import-json", secret, "x.json"], ["backup", secret, "y.db"],
+      ["backup", "s.db", secret], ["dump", "s.db", "--output", secret], [secret], ["get", "s.db", secret, "x"],
+      ["query", "s.db", secret], ["doctor", secret.replacing("postgresql", with: "POSTGRESQL")],
+      ["doctor", secret.replacing("://", with: ":/")], ["doctor", "host=/tmp user=shop password=geheim dbname=shop"],
+      ["copy", "s.db", "user=shop password='geheim' dbname=shop"],
     ] {
       let outcome = try folder.run(arguments)
       #expect(outcome.status != 0 && !outcome.errors.contains("geheim"), "\(arguments): \(outcome)")
@@ -170,6 +204,6 @@ import TrellisTestSupport
     let server = schemas.new()
     _ = try output("seed", "Shelf.model.json", server, "3")
     #expect(try errors("backup", server, "y.db").contains("pg_dump"))
-    #expect(try folder.names() == ["Shelf.model.json"])
+    #expect(try folder.names() == ["Shelf.model.json", "s.db"])
   }
 }

@@ -72,6 +72,7 @@ struct FunctionOpening {
   func open() throws -> ServerFunctions? {
     let functions = ServerFunctions(setup.layout.names)
     if try version() >= ServerFunctions.version { return functions }
+    if setup.options.isReadOnly { return nil }
     do {
       try connection.transaction { connection in
         try connection.limitLocks()
@@ -95,16 +96,21 @@ struct FunctionOpening {
       ServerStatement(
         "SELECT obj_description(p.oid, 'pg_proc') FROM pg_proc AS p JOIN pg_class AS m ON m.oid = to_regclass($2) "
           + "WHERE p.oid = to_regprocedure($1) AND pg_has_role(p.proowner, m.relowner, 'MEMBER')", parameters))
-    if found.count == 0 { return 0 }
-    return found.text(0, 0)?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+    // Their texts name the schema, which may have another name since.
+    guard found.count > 0, let text = found.text(0, 0), text.hasSuffix(about) else { return 0 }
+    return text.dropLast(about.count).split(separator: " ").last.flatMap { Int($0) } ?? 0
   }
+
+  /// The end of the comment.
+  private var about: String { ", of the schema \(setup.options.schema)" }
 
   private var statements: [String] {
     let all = ServerFunctions.foldingFunctions + ServerFunctions.searchFunctions + ServerFunctions.numberFunctions
     let names = setup.layout.names.qualifier.dropLast()
     return all.map { $0.replacing("@schema@", with: names) } + [
       "CREATE OR REPLACE FUNCTION \(marker) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT \(ServerFunctions.version)'",
-      "COMMENT ON FUNCTION \(marker) IS 'Functions of Trellis, version \(ServerFunctions.version)'",
+      "COMMENT ON FUNCTION \(marker) IS "
+        + SQLName.literal("Functions of Trellis, version \(ServerFunctions.version)\(about)"),
     ]
   }
 }

@@ -49,7 +49,7 @@ final class ServerKeys: Sendable {
   /// the reservation, and would give the keys to others.
   func renew(on connection: ServerConnection) {
     let end = end.load(ordering: .relaxed)
-    guard end > 0 else { return }
+    guard end > 0, !setup.options.isReadOnly else { return }
     var parameters = ServerParameters()
     parameters.add(end)
     // A server that is only read gives no keys to others.

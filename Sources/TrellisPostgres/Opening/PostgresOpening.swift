@@ -56,7 +56,7 @@ struct PostgresOpening {
         let functions = try waiting.run { try FunctionOpening(connection, setup).open() }
         let features = try waiting.run { try FeatureOpening(connection, setup, functions).open() }
         // A role that only reads leaves them to others.
-        _ = try? connection.run(SaveMark.deleteOld(setup))
+        if !options.isReadOnly { _ = try? connection.run(SaveMark.deleteOld(setup)) }
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
         return PostgresStore(
           setup, pool, keys, opened.generation,
@@ -106,12 +106,7 @@ struct PostgresOpening {
   }
 
   private func makeSetup() throws -> PostgresSetup {
-    let schema = options.schema
-    guard !schema.isEmpty, !schema.hasPrefix("pg_"), !schema.utf8.contains(0) else {
-      throw StoreError(
-        .cannotOpen, "No schema of PostgreSQL has the name '\(schema.replacing("\0", with: "\u{FFFD}"))'.",
-        remedy: "Name a schema that does not begin with pg_.")
-    }
+    try options.checkSchema()
     return PostgresSetup(try ServerAddress(options.connectionString), options, model)
   }
 

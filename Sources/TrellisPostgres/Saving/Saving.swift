@@ -224,7 +224,8 @@ struct WriteRefusal {
         remedy: "Give it a value.", entity: name)
     case "54000":
       return StoreError(
-        .limit, "A value of \(name ?? error.table) is too long for one of its indexes: \(error.message).",
+        .limit,
+        "\(name.map { "A value of \($0) is too long for one of its indexes" } ?? "A value is too long for an index, which may be that of a derived attribute"): \(error.message).",
         remedy: "Shorten the value, or take the index or the unique key out of the model.", entity: name)
     default: if let check = BrokenCheck(error, [setup]) { return check.saveError(setup.name, entity: name) }
     }

@@ -25,4 +25,17 @@ struct PostgresOptions: Sendable {
 
   /// Called before each statement that makes or migrates the store, with the process that serves it, for tests.
   var willPrepare: (@Sendable (_ process: Int32, _ statement: String) -> Void)?
+
+  /// The server would cut a longer name, and mean another schema.
+  private static let longestSchema = 63
+
+  /// - Throws: ``StoreError`` for a name that no schema has.
+  func checkSchema() throws(StoreError) {
+    guard !schema.isEmpty, !schema.hasPrefix("pg_"), !schema.utf8.contains(0), schema.utf8.count <= Self.longestSchema
+    else {
+      throw StoreError(
+        .cannotOpen, "No schema of PostgreSQL has the name '\(schema.replacing("\0", with: "\u{FFFD}"))'.",
+        remedy: "Give a name of at most \(Self.longestSchema) bytes that does not begin with pg_.")
+    }
+  }
 }

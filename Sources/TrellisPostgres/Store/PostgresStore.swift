@@ -94,7 +94,7 @@ package final class PostgresStore: Store {
   }
 
   package func returnKeys(_ unused: Range<Int64>) {
-    guard !unused.isEmpty else { return }
+    guard !unused.isEmpty, !setup.options.isReadOnly else { return }
     // If this fails, unused keys are lost, and nothing else.
     _ = try? pool.withConnection { try keys.giveBack(unused, $0) }
   }

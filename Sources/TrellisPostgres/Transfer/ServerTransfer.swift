@@ -56,24 +56,42 @@ extension PostgresStore {
     }
   }
 
-  /// Whether a database has a schema.
-  ///
+  /// What a database has of the name of a schema.
+  package enum SchemaState: Sendable { case none, withoutStore, withStore }
+
   /// - Throws: ``StoreError``.
-  package static func hasSchema(_ connectionString: String, _ schema: String) throws -> Bool {
-    try connected(connectionString, schema, doing: "look for a schema") { connection, _ in
+  package static func state(_ connectionString: String, schema: String) throws -> SchemaState {
+    try connected(connectionString, schema, doing: "look for a schema") { connection, setup in
       var parameters = ServerParameters()
       parameters.add(schema)
       let text = "SELECT 1 FROM pg_namespace WHERE nspname = $1"
-      return try connection.run(ServerStatement(text, parameters)).count > 0
+      if try connection.run(ServerStatement(text, parameters)).count == 0 { return .none }
+      return try StoreMetadata.isPresent(connection, setup) ? .withStore : .withoutStore
+    }
+  }
+
+  /// Creates a schema.
+  ///
+  /// - Returns: whether it was created; false if there is one of the name.
+  /// - Throws: ``StoreError``.
+  package static func createSchema(_ connectionString: String, schema: String) throws -> Bool {
+    try connected(connectionString, schema, doing: "create a schema") { connection, _ in
+      do throws(ServerError) {
+        try connection.runAll(["CREATE SCHEMA \(SQLName.quoted(schema))"])
+        return true
+      } catch {
+        if error.state == "42P06" || error.state == "23505" { return false }
+        throw error
+      }
     }
   }
 
   /// Drops a schema with everything in it.
   ///
   /// - Throws: ``StoreError``.
-  package static func dropSchema(_ connectionString: String, _ schema: String) throws {
+  package static func dropSchema(_ connectionString: String, schema: String) throws {
     try connected(connectionString, schema, doing: "drop a schema") { connection, _ in
-      try connection.runAll(["DROP SCHEMA IF EXISTS \(SQLName.quoted(schema)) CASCADE"])
+      try connection.runAll(["SET statement_timeout = 0", "DROP SCHEMA IF EXISTS \(SQLName.quoted(schema)) CASCADE"])
     }
   }
 
@@ -84,6 +102,7 @@ extension PostgresStore {
     // What is read does not depend on a model.
     let none = try Model(ModelDescription(name: "", entities: []))
     let options = PostgresOptions(connectionString: connectionString, schema: schema, connections: 1)
+    try options.checkSchema()
     let setup = PostgresSetup(try ServerAddress(connectionString), options, none)
     let connection = try setup.connect()
     do { return try body(connection, setup) } catch let error as ServerError {

@@ -22,7 +22,8 @@ struct FeatureOpening {
       derived: try DerivedTables(for: setup, functions), searches: SearchIndexes(setup, functions))
     let found = try PresentFeatures(connection, setup)
     // What a former program uses is left to the programs with the model of the store.
-    guard isOutdated(found, plan), try StoreMetadata.isModel(setup.model, connection, setup) else {
+    guard !setup.options.isReadOnly, isOutdated(found, plan), try StoreMetadata.isModel(setup.model, connection, setup)
+    else {
       return usable(plan, found)
     }
     do {

@@ -79,7 +79,7 @@ package struct DerivedReads {
   package struct Watch {
     /// The name of the table, not quoted.
     package let table: String
-    /// The quoted names of the columns of its key, and of those that the expressions read.
+    /// The quoted names of the columns that say which row it is, and of those that the expressions read.
     package let keys: [String]
     package let columns: [String]
     /// A changed row is one of this place, or belongs to one of it, by the key in a quoted column.
@@ -100,8 +100,9 @@ package struct DerivedReads {
       }
       watches.append(
         Watch(
-          table: model.name(ofEntity: entity.root), keys: [SQLName.id], columns: columns, place: watched.place,
-          column: watched.column))
+          table: model.name(ofEntity: entity.root),
+          keys: [SQLName.id] + (model.entities[entity.root].isInHierarchy ? [SQLName.entity] : []), columns: columns,
+          place: watched.place, column: watched.column))
       guard let parent = place.parent, case .joinTable(let join, let isFirst)? = place.relationship?.home else {
         continue
       }

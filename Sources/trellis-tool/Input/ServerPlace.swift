@@ -29,4 +29,25 @@ struct ServerPlace: Equatable {
     let user = address[scheme.upperBound..<at].prefix { $0 != ":" }
     return "\(address[..<scheme.upperBound])\(user)\(address[at...])"
   }
+
+  /// Refuses an operand that means a server in another form, so that it does not become the name of a file.
+  ///
+  /// - Throws: ``ToolFailure``.
+  static func refuseOtherForms(_ operand: String) throws(ToolFailure) {
+    let isMeant =
+      operand.firstMatch(of: /(?i)^\s*postgres(ql)?:\//) != nil
+      || operand.firstMatch(of: /(?:^|\s)(host|hostaddr|dbname|user|password|service)\s*=/) != nil
+    guard ServerPlace(operand) == nil, isMeant else { return }
+    throw ToolFailure(
+      .unreadable,
+      "error: A store on a server is given as postgresql://user@host/database?schema=NAME, in small letters.")
+  }
+}
+
+extension String {
+  /// The text without the passwords of servers' addresses.
+  var hidingPasswords: String {
+    replacing(/(?i)(postgres(?:ql)?:\/{1,2}[^\s:@\/]*):\S*@/) { "\($0.output.1)@" }
+      .replacing(/(?i)(password\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&']+)/) { "\($0.output.1)…" }
+  }
 }

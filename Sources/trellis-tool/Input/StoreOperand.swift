@@ -21,6 +21,7 @@ struct StoreOperand {
         self = .server(server)
         return
       }
+      try ServerPlace.refuseOtherForms(path)
       try InputFile.needRegular(path)
       let url = URL(fileURLWithPath: path)
       let file = try? FileHandle(forReadingFrom: url)

@@ -4,6 +4,7 @@ import Foundation
 enum Console {
   static func print(_ text: String) { write(text, to: .standardOutput) }
   static func complain(_ text: String) {
+    let text = text.hidingPasswords
     write(usesColors ? colored(text) : text, to: .standardError)
   }
 

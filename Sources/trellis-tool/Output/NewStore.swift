@@ -7,20 +7,23 @@ import TrellisStorage
 struct NewStore {
   let path: String
   let kind: StoreOperand.Kind
+  /// Whether the schema of a server was there before, without a store. It stays, whatever becomes of the store.
+  private let isInPresentSchema: Bool
 
-  /// - Throws: ``ToolFailure`` if there is a file of the name, or a schema on the server.
+  /// - Throws: ``ToolFailure`` if there is a file of the name, or a store in the schema of the server.
   init(_ path: String) throws(ToolFailure) {
     self.path = path
     if let place = ServerPlace(path) {
       kind = .server(place)
-      guard try !Self.hasSchema(place) else {
-        throw ToolFailure(
-          .failure,
-          "error: \(place.name) exists already, and a new schema is made. Name another one, as ?schema=NAME, or drop it."
-        )
+      let state = try ToolFailure.catching(path) {
+        try PostgresStore.state(place.connectionString, schema: place.schema)
       }
+      if state == .withStore { throw Self.isThere(place) }
+      isInPresentSchema = state == .withoutStore
       return
     }
+    try ServerPlace.refuseOtherForms(path)
+    isInPresentSchema = false
     kind = path.lowercased().hasSuffix(".json") ? .document : .sqlite
     guard !FileManager.default.fileExists(atPath: path) else {
       throw ToolFailure(
@@ -28,10 +31,11 @@ struct NewStore {
     }
   }
 
-  private static func hasSchema(_ place: ServerPlace) throws(ToolFailure) -> Bool {
-    do { return try PostgresStore.hasSchema(place.connectionString, place.schema) } catch {
-      throw ToolFailure(store: error, place.name)
-    }
+  private static func isThere(_ place: ServerPlace) -> ToolFailure {
+    ToolFailure(
+      .failure,
+      "error: \(place.name) has a store already, and a new one is made. Name another schema, as ?schema=NAME, or drop it."
+    )
   }
 
   /// How the store is made and opened.
@@ -41,6 +45,13 @@ struct NewStore {
   func fill(
     keepsBroken: Bool, isChecked: Bool = true, _ body: () throws(ToolFailure) -> Void
   ) throws(ToolFailure) -> ExitStatus {
+    if case .server(let place) = kind, !isInPresentSchema {
+      // Of commands that run at the same time, one makes the schema, and no other drops it.
+      let isMade = try ToolFailure.catching(path) {
+        try PostgresStore.createSchema(place.connectionString, schema: place.schema)
+      }
+      if !isMade { throw Self.isThere(place) }
+    }
     do throws(ToolFailure) {
       try body()
       if !isChecked { return .success }
@@ -59,9 +70,13 @@ struct NewStore {
     }
   }
 
+  /// Removes what was made: the files, or the schema that this command has created.
   func remove() {
     if case .server(let place) = kind {
-      do { try PostgresStore.dropSchema(place.connectionString, place.schema) } catch {
+      if isInPresentSchema {
+        return Console.complain("What was made in \(place.name) stays there, because the schema was there before.\n")
+      }
+      do { try PostgresStore.dropSchema(place.connectionString, schema: place.schema) } catch {
         Console.complain("\(place.name) could not be dropped: \(error)\n")
       }
       return

@@ -118,6 +118,58 @@ struct DerivedTablesTests {
     #expect(try yard.sql("SELECT _version FROM SCHEMA.\"Parcel\" WHERE title = 'mine'") == ["2"])
   }
 
+  @Test("a row that becomes one of another entity has values of that one") func entities() throws {
+    let model = ObjectModel(
+      dynamic: ModelDescription(
+        name: "Parties",
+        entities: [
+          EntityDescription(
+            "Party",
+            attributes: [
+              AttributeDescription("name", .string),
+              AttributeDescription("kind", .string, derived: "TERNARY(entity == 'Customer', 'c', 'p')", stored: true),
+            ]),
+          EntityDescription(
+            "Customer", parent: "Party",
+            attributes: [AttributeDescription("size", .int64, derived: "length(name)", stored: true)]),
+        ]))
+    let container = try yard.open(model)
+    defer { container.close() }
+    let context = container.newContext()
+    for name in ["one", "three"] { _ = try context.insert("Party", ["name": .text(name)]) }
+    try context.save()
+    func customers() throws -> [Int] {
+      let context = container.newContext()
+      return try ["size == 5", "size > 0", "kind == 'c'", "kind == 'p'"].map {
+        try context.objects($0.hasPrefix("size") ? "Customer" : "Party", where: $0).count
+      }
+    }
+    #expect(try customers() == [0, 0, 0, 2])
+    try yard.sql("UPDATE SCHEMA.\"Party\" SET _entity = 'Customer', _version = _version + 1 WHERE name = 'three'")
+    #expect(try customers() == [1, 1, 1, 1])
+    #expect(try container.check().isEmpty)
+    try yard.sql("UPDATE SCHEMA.\"Party\" SET _entity = 'Party', _version = _version + 1")
+    #expect(try customers() == [0, 0, 0, 2])
+    #expect(try container.check().isEmpty)
+  }
+
+  @Test("a schema with another name gets functions and tables that know it at the next opening") func renamed() throws {
+    let container = try yard.open()
+    try yard.fill(container.newContext())
+    container.close()
+    try yard.waitForEnd()
+    try yard.sql("ALTER schema SCHEMA RENAME TO \"\(yard.schema) new\"; CREATE schema SCHEMA")
+    let again = try PersistentContainer(
+      model: .depot, store: .postgres(TestServer.url, schema: yard.schema + " new", timeout: 60))
+    let context = again.newContext()
+    _ = Piece(in: context, text: "x", grams: 1, parcel: Parcel(in: context, title: "later"))
+    try context.save()
+    #expect(try context.count(Parcel.where { $0.weight == 1 && $0.pieceCount == 1 }) == 2)
+    #expect(try again.check().isEmpty)
+    again.close()
+    try yard.sql("DROP schema \"\(yard.schema) new\" CASCADE")
+  }
+
   // MARK: Several programs
 
   @Test("programs with other expressions have tables of their own, which the last one drops") func expressions() throws

@@ -3,6 +3,9 @@ import TrellisStorage
 /// `trellis backup`: a copy of a store as it is at one moment, while programs use it.
 enum Backup {
   static func run(_ path: String, to copy: String, replaces: Bool) throws(ToolFailure) -> ExitStatus {
+    guard ServerPlace(copy) == nil else {
+      throw ToolFailure(.failure, "error: backup makes a file. trellis copy makes a store on a server.")
+    }
     let file = try StoreOperand(path)
     if case .server(let place) = file.kind {
       throw ToolFailure(
