@@ -82,7 +82,7 @@ struct ServerMigration {
       return try migrate(changes, models, isAdditive: true)
     }
     if !policy.stopsFormerPrograms {
-      let count = try othersThatStay()
+      let count = try OpenPrograms(setup).othersThatStay(connection, storingOtherwise: true, check)
       if count > 0 { return try wait(for: count, models) }
     }
     models.replace(with: setup.storageChecksum)
@@ -155,20 +155,6 @@ struct ServerMigration {
   }
 
   // MARK: Former programs
-
-  /// The number of seconds that a connection which was closed may take to end at the server.
-  private static let patienceWithOthers = 0.5
-
-  /// The number of connections of programs that could not use the store after the migration.
-  private func othersThatStay() throws -> Int {
-    let end = Date(timeIntervalSinceNow: Self.patienceWithOthers)
-    while true {
-      let count = try OpenPrograms(setup).others(connection, storingOtherwise: true)
-      if count == 0 || Date.now > end { return count }
-      Thread.sleep(forTimeInterval: 0.02)
-      try check()
-    }
-  }
 
   /// Uses the store as it is, if its model only adds to the current one. The migration is left to an opening after the
   /// last former program has ended.

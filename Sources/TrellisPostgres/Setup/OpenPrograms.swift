@@ -1,3 +1,4 @@
+import Foundation
 import TrellisModel
 import TrellisStorage
 
@@ -38,5 +39,25 @@ struct OpenPrograms {
       + "database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = \(word(1)) "
       + "AND pid <> pg_backend_pid() AND (objid <> \(word(2)) OR NOT \(storingOtherwise))"
     return Int(try connection.run(ServerStatement(text, parameters)).integer(0, 0))
+  }
+
+  /// The number of seconds that a connection which was closed may take to end at the server.
+  private static let patience = 0.5
+
+  /// The number of other connections to the store, besides those that end in a moment.
+  ///
+  /// - Parameters:
+  ///   - storingOtherwise: whether only those of programs whose models store something else are counted.
+  ///   - check: called again and again, to end the wait.
+  func othersThatStay(
+    _ connection: ServerConnection, storingOtherwise: Bool, _ check: () throws -> Void = {}
+  ) throws -> Int {
+    let end = Date(timeIntervalSinceNow: Self.patience)
+    while true {
+      let count = try others(connection, storingOtherwise: storingOtherwise)
+      if count == 0 || Date.now > end { return count }
+      Thread.sleep(forTimeInterval: 0.02)
+      try check()
+    }
   }
 }

@@ -58,6 +58,8 @@ extension DerivedTables.Table {
       text += "\n\(watch.table) \(watch.keys) \(watch.columns.sorted()) \(watch.place) \(watch.column)"
     }
     text += "\n\(parameters.types) \(parameters.places.map { $0.map(String.init(describing:)) ?? "NULL" })"
+    // The same in each schema, so that a restored or renamed one is known.
+    text.replace(names.qualifier, with: "")
     digest = String(ContentDigest(of: Array(text.utf8) + parameters.bytes).text.prefix(16))
     name = names.table("\(DerivedTables.prefix)\(described.name).\(digest)")
   }

@@ -116,7 +116,8 @@ struct DerivedStatements {
         ]
       }
     }
-    statements.append("COMMENT ON TABLE \(table.name) IS \(SQLName.literal(table.digest))")
+    // The functions name the schema, which may get another name.
+    statements.append("COMMENT ON TABLE \(table.name) IS \(SQLName.literal("\(table.digest) \(schema)"))")
     return statements
   }
 

@@ -26,18 +26,24 @@ struct FeatureOpening {
     else {
       return usable(plan, found)
     }
+    let mayDrop = try !former(found, plan).isEmpty && isAlone()
     do {
       return try connection.transaction { connection in
         try connection.limitLocks()
         try connection.lockChanges(ofSchema: setup.options.schema)
         let found = try PresentFeatures(connection, setup)
         try create(plan, found)
-        try dropFormer(plan, found)
+        if mayDrop { try drop(former(found, plan), leaving: plan) }
         return plan
       }
     } catch let error as ServerError where error.isRefusalOfWrites || error.isOfMissingFeature {
       return usable(plan, found)
     }
+  }
+
+  /// Whether no other program is connected, which might use what is there for its model.
+  private func isAlone() throws -> Bool {
+    try OpenPrograms(setup).othersThatStay(connection, storingOtherwise: false) == 0
   }
 
   private func isOutdated(_ found: PresentFeatures, _ plan: StoreFeatureParts) -> Bool {
@@ -106,12 +112,11 @@ struct FeatureOpening {
     }
   }
 
-  /// Drops what is there for other models, unless another program may use it.
-  private func dropFormer(_ plan: StoreFeatureParts, _ found: PresentFeatures) throws {
-    let former = former(found, plan)
-    if former.isEmpty { return }
+  /// Drops what is there for other models.
+  private func drop(_ former: PresentFeatures, leaving plan: StoreFeatureParts) throws {
     if try OpenPrograms(setup).others(connection, storingOtherwise: false) > 0 { return }
     for table in former.tables { try table.remove(connection, setup) }
+    if plan.derived.tables.isEmpty && !former.tables.isEmpty { try PresentFeatures.removeMarks(connection, setup) }
     try connection.runAll(former.searchIndexes.sorted().map { "DROP INDEX \(setup.layout.names.table($0))" })
   }
 }

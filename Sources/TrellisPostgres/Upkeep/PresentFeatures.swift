@@ -38,7 +38,10 @@ struct PresentFeatures {
       names.derivedMarks, DerivedStatements.compute, SearchIndexes.prefix,
     ] { parameters.add(text) }
     let running = "g.tgenabled IN ('O', 'A')"
-    let digest = "obj_description(c.oid, 'pg_class')"
+    // The comment has the digest and the schema that the functions name.
+    let comment = "obj_description(c.oid, 'pg_class')"
+    let digest =
+      "CASE WHEN \(comment) = split_part(\(comment), ' ', 1) || ' ' || $1 THEN split_part(\(comment), ' ', 1) END"
     let triggers =
       "CASE WHEN EXISTS (SELECT 1 FROM pg_proc AS p WHERE p.pronamespace = n.oid AND p.proname::text = $5 || \(digest)) "
       + "AND EXISTS (SELECT 1 FROM pg_trigger AS g WHERE g.tgrelid = to_regclass($6) AND g.tgname::text = $7 AND \(running)) "
@@ -66,7 +69,18 @@ struct PresentFeatures {
 
   /// Drops all tables, with what keeps them, within a transaction. The opening after it makes those that it needs.
   static func removeTables(_ connection: ServerConnection, _ setup: PostgresSetup) throws(ServerError) {
-    for table in try PresentFeatures(connection, setup).tables { try table.remove(connection, setup) }
+    let tables = try PresentFeatures(connection, setup).tables
+    for table in tables { try table.remove(connection, setup) }
+    if !tables.isEmpty { try removeMarks(connection, setup) }
+  }
+
+  /// Drops the marks that no table is left for.
+  static func removeMarks(_ connection: ServerConnection, _ setup: PostgresSetup) throws(ServerError) {
+    let names = setup.layout.names
+    try connection.runAll([
+      "DROP TABLE IF EXISTS \(names.derivedMarks)",
+      "DROP FUNCTION IF EXISTS \(names.table(DerivedStatements.compute))()",
+    ])
   }
 }
 

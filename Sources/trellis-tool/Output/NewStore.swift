@@ -15,8 +15,9 @@ struct NewStore {
     self.path = path
     if let place = ServerPlace(path) {
       kind = .server(place)
-      let state = try ToolFailure.catching(path) {
-        try PostgresStore.state(place.connectionString, schema: place.schema)
+      let state: PostgresStore.SchemaState
+      do { state = try PostgresStore.state(place.connectionString, schema: place.schema) } catch {
+        throw ToolFailure(store: error, path)
       }
       if state == .withStore { throw Self.isThere(place) }
       isInPresentSchema = state == .withoutStore
@@ -47,8 +48,9 @@ struct NewStore {
   ) throws(ToolFailure) -> ExitStatus {
     if case .server(let place) = kind, !isInPresentSchema {
       // Of commands that run at the same time, one makes the schema, and no other drops it.
-      let isMade = try ToolFailure.catching(path) {
-        try PostgresStore.createSchema(place.connectionString, schema: place.schema)
+      let isMade: Bool
+      do { isMade = try PostgresStore.createSchema(place.connectionString, schema: place.schema) } catch {
+        throw ToolFailure(store: error, path)
       }
       if !isMade { throw Self.isThere(place) }
     }
