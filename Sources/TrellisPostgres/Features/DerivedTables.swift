@@ -4,8 +4,8 @@ import TrellisStorage
 /// The tables with the values of stored derived attributes, one for each entity that declares such attributes. Each object
 /// of the entity has a row there, with its key.
 ///
-/// Triggers of the server keep the values, whoever writes: each statement marks the rows that it changes, and the end of
-/// the transaction computes the values of the objects that read them. The rows of the objects themselves are neither
+/// Triggers of the server keep the values current for every writer: each statement marks the rows that it changes, and the
+/// end of the transaction computes the values of the objects that read them. The rows of the objects themselves are neither
 /// locked nor written for this. Expressions that the server does not compute have no column, and are computed by each
 /// request.
 ///
@@ -50,7 +50,7 @@ struct DerivedTables: Sendable {
     DerivedTables(tables.filter(isKept))
   }
 
-  /// The table and the column with the values of an attribute; nil if there is none.
+  /// The table and the column with the values of an attribute. Nil for an attribute without a column.
   func column(of attribute: Attribute) -> (table: String, column: Column)? {
     guard let table = tables.first(where: { $0.entity == attribute.entity }),
       let column = table.columns.first(where: { $0.attribute == attribute.name })

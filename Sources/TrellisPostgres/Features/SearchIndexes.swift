@@ -1,8 +1,8 @@
 import TrellisModel
 import TrellisStorage
 
-/// The full-text indexes of searchable attributes: GIN indexes over the tokens of each text. The server keeps them, whoever
-/// writes. They find every text that matches, and some others, so the rows are tested in memory.
+/// The full-text indexes of searchable attributes: GIN indexes over the tokens of each text. The server
+/// maintains them for every writer. They find every text that matches, and some others, so the rows are tested in memory.
 struct SearchIndexes: Sendable {
   struct Index: Sendable {
     /// The entity that declares the attribute, and the number of the attribute.

@@ -79,8 +79,8 @@ struct StoreMetadata: StoredModels {
     return TextBytes.areEqual(result.text(0, 0) ?? "", model.checksum)
   }
 
-  /// A role that may only create tables in the schema may have made one of this name, whose triggers would run with the
-  /// rights of this program's role. Whoever makes the store's tables may act as their owner.
+  /// Refuses a table of a role that is not a member of the owner's role. Its triggers would run with the rights of this
+  /// program's role.
   ///
   /// - Throws: ``StoreError`` with the code `foreignFile`.
   static func refuseForeignTable(_ table: String, _ connection: ServerConnection, _ setup: PostgresSetup) throws {

@@ -55,16 +55,11 @@ struct StateReading {
 
   /// Reads the pairs of a join table.
   mutating func read(_ table: JoinTable) throws {
-    let names = setup.layout.names
-    let places = [table.first.orderColumn, table.second?.orderColumn].map { $0.map(names.column) ?? "NULL::bigint" }
-    let columns = [table.first.column, table.partnerColumn].map(names.column) + places
-    let statement = ServerStatement("SELECT \(columns.joined(separator: ", ")) FROM \(names.table(table.name))")
-    try connection.stream(statement) { result in
+    try connection.stream(ServerStatement(setup.schema.pairs(of: table))) { result in
       for row in 0..<result.count {
-        func place(_ column: Int) -> Int64? { result.isNull(row, column) ? nil : result.integer(row, column) }
+        let pair = SaveRequest.Pairs.Pair(result, row)
         state.setPair(
-          table.index, first: result.integer(row, 0), partner: result.integer(row, 1), place: place(2),
-          inversePlace: place(3))
+          table.index, first: pair.first, partner: pair.partner, place: pair.place, inversePlace: pair.inversePlace)
         try note()
       }
     }

@@ -36,7 +36,7 @@ extension ExactConditions {
 
   // MARK: Derived values
 
-  /// The column with the values of a stored derived attribute; nil if there is none.
+  /// The column with the values of a stored derived attribute. Nil for an attribute without a column.
   private mutating func storedColumn(_ path: PropertyPath) throws(StoreError) -> Side? {
     guard let step = path.onlyStep, let entity = entities[Int(path.variable)],
       let attribute = property(step, of: entity)?.attribute,

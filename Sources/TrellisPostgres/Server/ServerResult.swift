@@ -1,5 +1,6 @@
 internal import CPQ
 import TrellisModel
+import TrellisStorage
 
 /// The rows that a statement returned, or some of them.
 final class ServerResult {
@@ -59,5 +60,14 @@ final class ServerResult {
 
   func text(_ row: Int, _ column: Int) -> String? {
     isNull(row, column) ? nil : String(decoding: bytes(row, column), as: UTF8.self)
+  }
+}
+
+extension SaveRequest.Pairs.Pair {
+  /// A row of ``PostgresSchema/pairs(of:)``.
+  init(_ result: ServerResult, _ row: Int) {
+    func place(_ column: Int) -> Int64? { result.isNull(row, column) ? nil : result.integer(row, column) }
+    self.init(
+      first: result.integer(row, 0), partner: result.integer(row, 1), place: place(2), inversePlace: place(3))
   }
 }

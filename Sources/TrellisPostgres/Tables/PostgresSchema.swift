@@ -124,6 +124,13 @@ struct PostgresSchema {
     return "CREATE TABLE \(names.table(table.name)) (\n  \(lines.joined(separator: ",\n  "))\n)"
   }
 
+  /// The query for all pairs of a join table: both keys, and the position in each ordered end or null.
+  func pairs(of table: JoinTable) -> String {
+    let places = [table.first.orderColumn, table.second?.orderColumn].map { $0.map(names.column) ?? "NULL::bigint" }
+    let columns = [table.first.column, table.partnerColumn].map(names.column) + places
+    return "SELECT \(columns.joined(separator: ", ")) FROM \(names.table(table.name))"
+  }
+
   // MARK: Foreign keys
 
   /// A foreign key is checked at the end of each statement, unless a save defers it.

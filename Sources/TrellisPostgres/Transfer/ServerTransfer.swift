@@ -6,18 +6,8 @@ package import TrellisStorage
 extension PostgresConnection: TransferSource {
   package func pairs(of table: Int, _ body: (SaveRequest.Pairs.Pair) throws -> Void) throws {
     guard setup.model.joinTables.indices.contains(table) else { throw RequestFault.unknown }
-    let join = setup.model.joinTables[table]
-    let names = layout.names
-    let places = [join.first.orderColumn, join.second?.orderColumn].map { $0.map(names.column) ?? "NULL::bigint" }
-    let keys = [join.first.column, join.partnerColumn].map(names.column)
-    let text =
-      "SELECT \((keys + places).joined(separator: ", ")) FROM \(names.table(join.name)) ORDER BY \(keys.joined(separator: ", "))"
-    try stream(ServerStatement(text), doing: "read pairs") { result, row in
-      func place(_ column: Int) -> Int64? { result.isNull(row, column) ? nil : result.integer(row, column) }
-      try body(
-        SaveRequest.Pairs.Pair(
-          first: result.integer(row, 0), partner: result.integer(row, 1), place: place(2), inversePlace: place(3)))
-    }
+    let text = "\(setup.schema.pairs(of: setup.model.joinTables[table])) ORDER BY 1, 2"
+    try stream(ServerStatement(text), doing: "read pairs") { try body(SaveRequest.Pairs.Pair($0, $1)) }
   }
 
   package func lineage() throws -> StoreLineage {

@@ -24,6 +24,9 @@ struct ServerPlace: Equatable {
     name = Self.withoutPassword(String(parts[0])) + ", schema \(schema)"
   }
 
+  /// The name of any operand in messages: that of a place, or the operand itself.
+  static func name(_ operand: String) -> String { ServerPlace(operand)?.name ?? operand }
+
   private static func withoutPassword(_ address: String) -> String {
     guard let scheme = address.firstRange(of: "://"), let at = address.lastIndex(of: "@") else { return address }
     let user = address[scheme.upperBound..<at].prefix { $0 != ":" }

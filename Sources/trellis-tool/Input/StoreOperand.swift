@@ -35,15 +35,11 @@ struct StoreOperand {
   let model: Model
 
   /// The store in messages: the path of a file, or the place on a server, without a password.
-  var name: String { Self.name(path, kind) }
+  var name: String { ServerPlace.name(path) }
 
   /// The name of the file or of the schema.
   var shortName: String {
     if case .server(let place) = kind { place.schema } else { URL(fileURLWithPath: path).lastPathComponent }
-  }
-
-  private static func name(_ path: String, _ kind: Kind) -> String {
-    if case .server(let place) = kind { place.name } else { path }
   }
 
   /// Reads the model that a store carries. Nothing is written to the store.
@@ -60,7 +56,7 @@ struct StoreOperand {
       case .document: model = try DocumentSource(try Data(contentsOf: url, options: .mappedIfSafe), path: path).model
       }
     } catch {
-      throw ToolFailure(store: error, Self.name(path, kind))
+      throw ToolFailure(store: error, path)
     }
   }
 
@@ -88,7 +84,7 @@ struct StoreOperand {
         model: ObjectModel(dynamic: model.description, checksum: model.checksum),
         store: configuration(readOnly: isReadOnly), log: nil)
     } catch {
-      throw ToolFailure(store: error, name)
+      throw ToolFailure(store: error, path)
     }
   }
 
@@ -96,7 +92,7 @@ struct StoreOperand {
   ///
   /// - Throws: ``ToolFailure``.
   func store(readOnly isReadOnly: Bool) throws(ToolFailure) -> any Store {
-    do { return try configuration(readOnly: isReadOnly).open(model) } catch { throw ToolFailure(store: error, name) }
+    do { return try configuration(readOnly: isReadOnly).open(model) } catch { throw ToolFailure(store: error, path) }
   }
 }
 
@@ -105,7 +101,7 @@ extension StoreOperand {
   func findings(limit: Int) throws(ToolFailure) -> [StoreFinding] {
     let container = try container(readOnly: true)
     defer { container.close() }
-    do { return try container.check(limit: limit) } catch { throw ToolFailure(store: error, name) }
+    do { return try container.check(limit: limit) } catch { throw ToolFailure(store: error, path) }
   }
 }
 
@@ -117,7 +113,7 @@ extension ToolFailure {
     } else if let error = error as? StoreError {
       self.init(error.code == .cannotOpen ? .unreadable : .failure, "error: \(error)")
     } else {
-      self.init(.failure, "error: \(ServerPlace(path)?.name ?? path): \(error)")
+      self.init(.failure, "error: \(ServerPlace.name(path)): \(error)")
     }
   }
 }

@@ -10,7 +10,7 @@ enum StorePlan {
     } catch let error as StoreError {
       throw ToolFailure(.failure, "error: \(error)")
     } catch {
-      throw ToolFailure(.failure, "error: \(ServerPlace(path)?.name ?? path) cannot be planned: \(error)")
+      throw ToolFailure(.failure, "error: \(ServerPlace.name(path)) cannot be planned: \(error)")
     }
   }
 }

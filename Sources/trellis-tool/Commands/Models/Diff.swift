@@ -11,7 +11,7 @@ enum Diff {
     var outcomes: [PlanReport.Outcome] = []
     if let store {
       let report = try StorePlan.report(store, to: current.model)
-      Console.print("\(ServerPlace(store)?.name ?? store) → \(current.title)\n\(report.text)")
+      Console.print("\(ServerPlace.name(store)) → \(current.title)\n\(report.text)")
       outcomes.append(report.outcome)
     }
     for stored in try models(in: old) {
