@@ -12,6 +12,7 @@
 @_exported import enum TrellisStorage.Durability
 @_exported import struct TrellisStorage.ExternalData
 @_exported import protocol TrellisStorage.ModelEnum
+@_exported import struct TrellisStorage.PoolFigures
 @_exported import protocol TrellisStorage.PredicateArgument
 @_exported import struct TrellisStorage.MigrationPlan
 @_exported import struct TrellisStorage.MigrationPolicy

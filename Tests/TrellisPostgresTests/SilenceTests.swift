@@ -186,7 +186,7 @@ struct CancellationTests {
     let interruption = Interruption()
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 0.3)
-      interruption.cancel()
+      interruption.cancel(because: CancellationError())
     }
     try shelf.store.pool.withConnection { connection in
       let start = Date.now
@@ -211,7 +211,7 @@ struct CancellationTests {
       let request = try shelf.inserting([name])
       Thread.detachNewThread {
         Thread.sleep(forTimeInterval: Double(number) * 0.000_05)
-        interruption.cancel()
+        interruption.cancel(because: CancellationError())
       }
       do {
         try Interruption.$current.withValue(interruption) { try shelf.store.connect().save(request) }

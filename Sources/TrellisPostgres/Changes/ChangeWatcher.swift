@@ -16,6 +16,8 @@ import TrellisStorage
 final class ChangeWatcher: @unchecked Sendable {
   private let setup: PostgresSetup
   private let history: ServerHistory?
+  /// The replica that has to have what others have saved before it is read. Nil if there is none.
+  private let replica: ReadReplica?
   private let origin: Int64
   private let channel: String
   /// Whether the connection can wait for notices, which one of a pool for transactions cannot.
@@ -49,9 +51,12 @@ final class ChangeWatcher: @unchecked Sendable {
   private static let askInterval: DispatchTimeInterval = .seconds(2)
 
   /// - Parameter start: the number of the next transaction when the store was opened.
-  init(_ setup: PostgresSetup, _ history: ServerHistory?, origin: Int64, from start: Int64) {
+  init(
+    _ setup: PostgresSetup, _ history: ServerHistory?, _ replica: ReadReplica?, origin: Int64, from start: Int64
+  ) {
     self.setup = setup
     self.history = history
+    self.replica = replica
     firstTransaction = start
     self.origin = origin
     listens = !setup.options.usesTransactionPool
@@ -142,7 +147,12 @@ final class ChangeWatcher: @unchecked Sendable {
 
   private func hear() {
     guard let connection else { return }
-    for notice in connection.notices() where notice != String(origin) {
+    let news = connection.notices().filter { $0 != String(origin) }
+    // Before anybody reads because of them.
+    if !news.isEmpty, let replica, let answer = try? connection.run(ServerStatement("SELECT \(ReadReplica.position)")) {
+      if answer.count == 1 { replica.require(answer.integer(0, 0)) }
+    }
+    for notice in news {
       // Trellis sends a number.
       if Int64(notice) == nil { hasUnknownNews.store(true, ordering: .releasing) }
       hasNews.store(true, ordering: .releasing)
@@ -169,6 +179,8 @@ final class ChangeWatcher: @unchecked Sendable {
     if listens, source == nil, isPrimary(connection) { listen(connection) }
     guard let result = try? connection.run(question), result.count == 1 else { return }
     let own = Int64(ownTransactions.load(ordering: .sequentiallyConsistent))
+    // Before anybody reads because of what others have saved.
+    replica?.require(result.integer(0, 2))
     let others = result.integer(0, 0) - firstTransaction - own
     if others > lastOthers || isAnew {
       lastOthers = others
@@ -189,11 +201,13 @@ final class ChangeWatcher: @unchecked Sendable {
   }
 
   private var question: ServerStatement {
-    guard let history else { return ServerStatement(Self.question) }
     var parameters = ServerParameters()
-    parameters.add(history.base)
-    return ServerStatement(
-      "\(Self.question), (SELECT max(\"number\") FROM \(setup.layout.names.history) WHERE \(ServerHistory.isSettled))",
-      parameters)
+    if let history { parameters.add(history.base) }
+    let settled =
+      history == nil
+      ? "NULL::bigint"
+      : "(SELECT max(\"number\") FROM \(setup.layout.names.history) WHERE \(ServerHistory.isSettled))"
+    let position = replica == nil ? "NULL::bigint" : ReadReplica.position
+    return ServerStatement("\(Self.question), \(settled), \(position)", parameters)
   }
 }

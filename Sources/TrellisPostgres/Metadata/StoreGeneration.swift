@@ -34,6 +34,9 @@ struct StoreGeneration: Sendable {
     statement = ServerStatement("SELECT \(setup.layout.names.metadata(.migrations))")
   }
 
+  /// What a read asks first.
+  var readCheck: ReadCheck { ReadCheck(statement: statement, check: check) }
+
   /// - Throws: ``StoreError`` if the store was migrated to a model that the program cannot live with.
   func check(_ result: ServerResult) throws(StoreError) {
     if result.count == 1, let found = result.text(0, 0) {

@@ -8,6 +8,8 @@ struct StoreMetadata: StoredModels {
     case format, model, storage, modelJSON, checksum, compatible, readOnlyCompatible, incompatible
     /// The models whose programs can use the store, so that an open program notices a migration: ``OpenModels``.
     case migrations
+    /// The defaults that columns have got: ``ColumnDefaults``.
+    case defaults
   }
 
   let storeName: String

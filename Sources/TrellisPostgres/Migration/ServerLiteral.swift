@@ -14,8 +14,10 @@ enum ServerLiteral {
     case (.integer(let number), .timestamp): moment(number)
     // The shortest text that is read as the same number.
     case (.real(let number), .double) where number.isFinite: typed("\(number)", type)
-    case (.text(let text), .text) where !text.utf8.contains(0) && !text.utf8.contains(UInt8(ascii: "\\")):
-      SQLName.literal(text)
+    case (.text(let text), .text) where !text.utf8.contains(0):
+      // What a plain literal means by a backslash depends on a setting.
+      text.utf8.contains(UInt8(ascii: "\\"))
+        ? "E" + SQLName.literal(text.replacing("\\", with: "\\\\")) : SQLName.literal(text)
     case (.text(let text), .numeric) where DecimalText.canonical(text) == text: typed(text, type)
     case (.blob(let bytes), .uuid) where bytes.count == 16: typed(hexadecimal(bytes), type)
     case (.blob(let bytes), .bytes): "decode('\(hexadecimal(bytes))', 'hex')"

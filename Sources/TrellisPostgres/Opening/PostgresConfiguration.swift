@@ -29,6 +29,7 @@ extension StoreConfiguration {
   ///   - statementTimeout: The number of seconds that a call waits for each answer, if it is not that of `timeout`: for
   ///     reports and other statements that take long. The statements of a migration have at least ten minutes, unless
   ///     this says otherwise.
+  ///   - replica: The address of a replica of the server, for reads of contexts that ask for it. Nil if there is none.
   ///   - throughTransactionPool: Whether a pool such as PgBouncer, in its mode `transaction`, lies between the program and
   ///     the server. Statements are then not prepared, and the saves of others are noticed by asking every two seconds.
   ///   - migration: What happens to a store that was made with a former version of the model. Unlike a file, it is not
@@ -39,12 +40,14 @@ extension StoreConfiguration {
   ///   `newerModel` if the store has a newer version of the model.
   public static func postgres(
     _ connectionString: String, schema: String = "public", connections: Int = 8, timeout: TimeInterval = 30,
-    statementTimeout: TimeInterval? = nil, throughTransactionPool: Bool = false, migration: MigrationPolicy = .automatic
+    statementTimeout: TimeInterval? = nil, replica: String? = nil, throughTransactionPool: Bool = false,
+    migration: MigrationPolicy = .automatic
   ) -> StoreConfiguration {
     func limited(_ seconds: TimeInterval) -> TimeInterval { seconds.isNaN ? 0 : max(0, min(seconds, 1_000_000)) }
     return StoreConfiguration(
       PostgresOptions(
-        connectionString: connectionString, schema: schema, connections: max(1, connections), timeout: limited(timeout),
+        connectionString: connectionString, schema: schema, replica: replica, connections: max(1, connections),
+        timeout: limited(timeout),
         statementTimeout: statementTimeout.map(limited), usesTransactionPool: throughTransactionPool,
         migration: migration))
   }

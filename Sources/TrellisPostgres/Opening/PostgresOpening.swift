@@ -30,8 +30,8 @@ struct PostgresOpening {
     }
     let keys = ServerKeys(setup)
     let pool = ServerPool(name: setup.name, most: options.connections, timeout: options.timeout) {
-      () throws(StoreError) in
-      let connection = try setup.connect()
+      limit throws(StoreError) in
+      let connection = try setup.connect(within: limit)
       keys.renew(on: connection)
       return connection
     }
@@ -55,19 +55,32 @@ struct PostgresOpening {
         let history = try waiting.run { try HistoryOpening(connection, setup, origin: origin).open() }
         let functions = try waiting.run { try FunctionOpening(connection, setup).open() }
         let features = try waiting.run { try FeatureOpening(connection, setup, functions).open() }
+        try ColumnDefaults(connection, setup).open()
         // A role that only reads leaves them to others.
         if !options.isReadOnly { _ = try? connection.run(SaveMark.deleteOld(setup)) }
         let transaction = try connection.run(ServerStatement(ChangeWatcher.question)).integer(0, 0)
         return PostgresStore(
           setup, pool, keys, opened.generation,
           refusalOfWrites: refusalOfReader ?? opened.refusalOfWrites ?? refusalToRecord(history, setup), history,
-          functions, features,
+          functions, features, try makeReplica(opened.generation),
           origin: origin, transaction: transaction)
       }
     } catch {
       pool.close()
       throw error
     }
+  }
+
+  /// The connections to the replica. It is not asked before it is needed.
+  private func makeReplica(_ generation: StoreGeneration) throws -> ReadReplica? {
+    guard let address = options.replica else { return nil }
+    var options = options
+    (options.connectionString, options.isReadOnly) = (address, true)
+    let setup = PostgresSetup(try ServerAddress(address), options, model)
+    let pool = ServerPool(name: setup.name, most: options.connections, timeout: options.timeout) {
+      limit throws(StoreError) in try setup.connect(within: limit)
+    }
+    return ReadReplica(pool, generation, setup)
   }
 
   /// Describes what a role may not do with a store that it opens. Nil for other errors.

@@ -9,7 +9,7 @@ final class ServerPool: Sendable {
   private let name: String
   private let most: Int
   private let timeout: TimeInterval
-  private let open: @Sendable () throws(StoreError) -> ServerConnection
+  private let open: @Sendable (_ limit: TimeInterval) throws(StoreError) -> ServerConnection
 
   /// A connection that is not in use. `@unchecked` is sound because it is moved from one owner to the next under the lock.
   private struct Idle: @unchecked Sendable {
@@ -22,6 +22,7 @@ final class ServerPool: Sendable {
   private final class Waiter: @unchecked Sendable {
     let semaphore = DispatchSemaphore(value: 0)
     var connection: ServerConnection?
+    let since = ContinuousClock.now
     /// Whether the waiter may open a connection in the place of one that is gone.
     var mayOpen = false
   }
@@ -33,20 +34,43 @@ final class ServerPool: Sendable {
     var isClosed = false
     /// The number of times that the connections were renewed.
     var epoch = 0
+    var figures: PoolFigures
+
+    init(limit: Int) { figures = PoolFigures(limit: limit) }
+
+    mutating func nextWaiter() -> Waiter? {
+      if waiting.isEmpty { return nil }
+      let next = waiting.removeFirst()
+      figures.addWait(since: next.since, gotMember: true)
+      return next
+    }
   }
 
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   /// A connection that was not used for this long is closed, except for the last.
   private static let longestIdle: Duration = .seconds(60)
 
+  /// - Parameter open: opens a connection within a number of seconds.
   init(
-    name: String, most: Int, timeout: TimeInterval, open: @escaping @Sendable () throws(StoreError) -> ServerConnection
+    name: String, most: Int, timeout: TimeInterval,
+    open: @escaping @Sendable (_ limit: TimeInterval) throws(StoreError) -> ServerConnection
   ) {
     self.name = name
     self.most = most
     self.timeout = timeout
     self.open = open
+    state = Locked(State(limit: most))
+  }
+
+  /// What the connections do.
+  var figures: PoolFigures {
+    state.withLock { state in
+      var figures = state.figures
+      figures.inUse = state.count - state.idle.count
+      figures.waiting = state.waiting.count
+      return figures
+    }
   }
 
   private enum Answer {
@@ -58,25 +82,30 @@ final class ServerPool: Sendable {
 
   /// Lends a connection. A thread that has one already gets another beyond the limit, because it would wait for itself.
   ///
+  /// - Parameter limit: the number of seconds that the caller waits, if it is less than the pool's timeout.
   /// - Throws: ``StoreError``: `busy` after the timeout, `closed`, or why no connection can be opened.
-  func take() throws(StoreError) -> ServerConnection {
+  func take(within limit: TimeInterval = .infinity) throws(StoreError) -> ServerConnection {
     let hasOne = trellis_pq_thread_leases(0) > 0
     let answer = state.withLock { state -> Answer in
       if state.isClosed { return .closed }
-      if let found = state.idle.popLast() { return .found(found) }
+      if let found = state.idle.popLast() {
+        state.figures.uses += 1
+        return .found(found)
+      }
       if state.count >= most && !hasOne {
         let waiter = Waiter()
         state.waiting.append(waiter)
         return .mustWait(waiter)
       }
       state.count += 1
+      state.figures.uses += 1
       return .mayOpen
     }
     let connection: ServerConnection
     switch answer {
     case .found(let idle): connection = idle.connection
-    case .mayOpen: connection = try openOne()
-    case .mustWait(let waiter): connection = try wait(waiter)
+    case .mayOpen: connection = try openOne(within: limit)
+    case .mustWait(let waiter): connection = try wait(waiter, within: limit)
     case .closed:
       throw StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
     }
@@ -84,11 +113,12 @@ final class ServerPool: Sendable {
     return connection
   }
 
-  private func openOne() throws(StoreError) -> ServerConnection {
+  private func openOne(within limit: TimeInterval) throws(StoreError) -> ServerConnection {
     let epoch = state.withLock { $0.epoch }
     do {
-      let connection = try open()
+      let connection = try open(min(timeout, limit))
       connection.epoch = epoch
+      state.withLock { $0.figures.made += 1 }
       return connection
     } catch {
       // Another thread may have more luck, and must not wait for a connection that never comes.
@@ -97,12 +127,14 @@ final class ServerPool: Sendable {
     }
   }
 
-  private func wait(_ waiter: Waiter) throws(StoreError) -> ServerConnection {
+  private func wait(_ waiter: Waiter, within limit: TimeInterval) throws(StoreError) -> ServerConnection {
+    let timeout = min(timeout, limit)
     if waiter.semaphore.wait(timeout: .now() + timeout) == .timedOut {
       let waitingOthers = state.withLock { state -> Int? in
         // The connection may have come at the last moment.
         guard let place = state.waiting.firstIndex(where: { $0 === waiter }) else { return nil }
         state.waiting.remove(at: place)
+        state.figures.addWait(since: waiter.since, gotMember: false)
         return state.waiting.count
       }
       if let waitingOthers {
@@ -117,7 +149,7 @@ final class ServerPool: Sendable {
     guard waiter.mayOpen else {
       throw StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
     }
-    return try openOne()
+    return try openOne(within: limit)
   }
 
   /// Takes a connection back. One that is lost is closed.
@@ -131,8 +163,7 @@ final class ServerPool: Sendable {
         state.count -= 1
         return [idle]
       }
-      if !state.waiting.isEmpty {
-        let next = state.waiting.removeFirst()
+      if let next = state.nextWaiter() {
         next.connection = idle.connection
         next.semaphore.signal()
         return []
@@ -154,8 +185,12 @@ final class ServerPool: Sendable {
   }
 
   /// Lends a connection to a closure.
-  func withConnection<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
-    let connection = try take()
+  ///
+  /// - Parameter limit: the number of seconds that the caller waits for one, if it is less than the pool's timeout.
+  func withConnection<Result>(
+    within limit: TimeInterval = .infinity, _ body: (ServerConnection) throws -> Result
+  ) throws -> Result {
+    let connection = try take(within: limit)
     defer { giveBack(connection) }
     return try body(connection)
   }
@@ -191,11 +226,10 @@ final class ServerPool: Sendable {
   /// Notes that a connection is gone. The next waiter may open one in its place.
   private func leave() {
     state.withLock { state in
-      guard !state.isClosed, !state.waiting.isEmpty, state.count <= most else {
+      guard !state.isClosed, state.count <= most, let next = state.nextWaiter() else {
         state.count -= 1
         return
       }
-      let next = state.waiting.removeFirst()
       next.mayOpen = true
       next.semaphore.signal()
     }

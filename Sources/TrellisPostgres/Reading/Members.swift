@@ -171,11 +171,9 @@ extension PostgresConnection {
       ServerStatement(try MemberStatements(layout, list.relationship).rows, ServerParameters(list.owners.distinct))
     }
     for statement in statements { note(statement) }
-    let generation = store.generation
-    let results = try reading(doing: "read") { connection in
-      // A snapshot has asked for the generation at its beginning.
-      let (results, failure) = try connection.run(isPinned ? statements : [generation.statement] + statements)
-      if !isPinned, let answer = results.first { try generation.check(answer) }
+    let results = try reading(doing: "read") { connection, first in
+      let (results, failure) = try connection.run([first?.statement].compactMap(\.self) + statements)
+      if let first, let answer = results.first { try first.check(answer) }
       if let failure { throw failure }
       return Array(results.suffix(statements.count))
     }

@@ -12,11 +12,19 @@ package final class PostgresConnection: StoreConnection {
   package var trace: StatementTrace?
   /// The answers to what is going to be read next.
   var announced: [MemberRequest: ServerResult] = [:]
-  /// The connection of a snapshot, in a transaction.
-  private var held: ServerConnection?
+  /// The connection of a snapshot, in a transaction, and the pool that it belongs to.
+  private var held: (connection: ServerConnection, pool: ServerPool)?
   private var seenTexts: Set<String> = []
+  /// The replica that answers reads. Nil if the primary answers all.
+  private let replica: ReadReplica?
+  /// Whether the connection is for reads that a replica may answer, and for nothing else.
+  let onlyReads: Bool
 
-  init(_ store: PostgresStore) { self.store = store }
+  init(_ store: PostgresStore, fromReplica: Bool = false) {
+    self.store = store
+    onlyReads = fromReplica
+    replica = fromReplica ? store.replica : nil
+  }
 
   deinit { unpin() }
 
@@ -26,10 +34,17 @@ package final class PostgresConnection: StoreConnection {
   // MARK: Running
 
   /// Runs a read. It runs again on a new connection if the server has closed an idle one, unless rows were passed on.
-  func reading<Result>(doing: String, _ body: (ServerConnection) throws -> Result) throws -> Result {
-    guard let held else { return try store.pool.reading(doing: doing, body) }
+  ///
+  /// - Parameter body: receives what it has to ask first; nil in a snapshot, which has asked at its beginning.
+  func reading<Result>(
+    doing: String, _ body: (ServerConnection, ReadCheck?) throws -> Result
+  ) throws -> Result {
+    guard let held else {
+      if let result = try replica?.reading(body) { return result }
+      return try store.pool.reading(doing: doing) { try body($0, store.generation.readCheck) }
+    }
     do {
-      return try body(held)
+      return try body(held.connection, nil)
     } catch let error as ServerError {
       throw error.storeError(store.name, doing: doing)
     }
@@ -45,12 +60,9 @@ package final class PostgresConnection: StoreConnection {
   func readAll(_ statement: ServerStatement, doing: String = "read", _ body: (ServerResult, Int) throws -> Void) throws
   {
     note(statement)
-    let generation = store.generation
-    let result = try reading(doing: doing) { connection in
-      // A snapshot has asked for the generation at its beginning.
-      isPinned
-        ? try connection.run(statement)
-        : try connection.run(statement, after: generation.statement) { try generation.check($0) }
+    let result = try reading(doing: doing) { connection, first in
+      guard let first else { return try connection.run(statement) }
+      return try connection.run(statement, after: first.statement, first.check)
     }
     for row in 0..<result.count { try body(result, row) }
   }
@@ -58,13 +70,10 @@ package final class PostgresConnection: StoreConnection {
   /// Passes each row on as it arrives. For statements with many rows.
   func stream(_ statement: ServerStatement, doing: String = "read", _ body: (ServerResult, Int) throws -> Void) throws {
     note(statement)
-    try reading(doing: doing) { connection in
+    try reading(doing: doing) { connection, first in
       var hasPassedRows = false
       do {
-        let generation = store.generation
-        try connection.stream(
-          statement, after: isPinned ? nil : generation.statement, { try generation.check($0) }
-        ) { result in
+        try connection.stream(statement, after: first?.statement, { try first?.check($0) }) { result in
           hasPassedRows = true
           for row in 0..<result.count { try body(result, row) }
         }
@@ -93,7 +102,14 @@ package final class PostgresConnection: StoreConnection {
 
   package func pin() throws {
     guard held == nil else { return }
-    let connection = try store.pool.take()
+    if let replica, let connection = try replica.take() {
+      // The primary shows the moment if the replica ends it at once.
+      if (try? pin(connection, of: replica.pool)) != nil { return }
+    }
+    try pin(try store.pool.take(), of: store.pool)
+  }
+
+  private func pin(_ connection: ServerConnection, of pool: ServerPool) throws {
     connection.isInTransaction = true
     do {
       // The snapshot is taken by the first statement that reads.
@@ -104,19 +120,19 @@ package final class PostgresConnection: StoreConnection {
     } catch {
       connection.rollBack()
       connection.isInTransaction = false
-      store.pool.giveBack(connection)
+      pool.giveBack(connection)
       throw (error as? ServerError)?.storeError(store.name, doing: "read") ?? error
     }
-    held = connection
+    held = (connection, pool)
   }
 
   package func unpin() {
     guard let held else { return }
     self.held = nil
     // Nothing was written.
-    held.rollBack()
-    held.isInTransaction = false
-    store.pool.giveBack(held)
+    held.connection.rollBack()
+    held.connection.isInTransaction = false
+    held.pool.giveBack(held.connection)
   }
 
   /// Runs several reads that see the same moment.

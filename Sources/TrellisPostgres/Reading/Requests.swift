@@ -48,9 +48,12 @@ struct TranslatedRequest {
   }
 
   /// FROM, WHERE and ORDER BY.
-  var source: String {
-    let condition = terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")
-    return "\(conditions.paths.rootSource)\(condition)\(order ?? "")"
+  var source: String { rows() + (order ?? "") }
+
+  /// FROM and WHERE, with another term.
+  func rows(where term: String? = nil) -> String {
+    let terms = self.terms + [term].compactMap(\.self)
+    return conditions.paths.rootSource + (terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND "))
   }
 
   /// LIMIT and OFFSET.

@@ -17,25 +17,28 @@ struct SaveRecord {
   private var layout: TableLayout { store.setup.layout }
 
   /// - Returns: nil if nothing is recorded.
-  ///
-  /// - Parameter changed: the rows that one statement has given new values.
-  func record(
-    of results: [ServerResult], _ statements: SaveStatements, _ changed: [BatchOutcome.Row]
-  ) throws -> [UInt8]? {
+  func record(of results: [ServerResult], _ statements: SaveStatements) throws -> [UInt8]? {
     let collector = ChangeCollector(layout.model)
     var placed: [Int: Set<Int64>] = [:]
     for (result, step) in zip(results, statements.steps) {
       switch step.purpose {
-      case .deleted(let root): try add(deleted: result, root, to: collector)
-      case .cleared(let relationship): try add(cleared: result, relationship, to: collector)
+      case .deleted(let entity): try add(deleted: result, entity, to: collector)
+      case .deletedKeys(let entity):
+        for group in keys(of: result, entity, entityColumn: 1) {
+          collector.add(.deleted, of: group.entity, group.keys)
+        }
+      case .cleared(let relationship), .unlinked(let relationship):
+        for group in keys(of: result, relationship.entity, entityColumn: 1) {
+          collector.addUpdates(of: group.entity, ColumnMask(only: relationship.property), group.keys)
+        }
+      case .changed(let entity, let mask):
+        for group in keys(of: result, entity, entityColumn: 2) {
+          collector.addUpdates(of: group.entity, mask, group.keys)
+        }
       case .pairs(let kind, let table): add(result, kind, table, to: collector)
       case .placed(let number): placed[number] = Set((0..<result.count).map { result.integer($0, 0) })
       default: break
       }
-    }
-    for (entity, rows) in Dictionary(grouping: changed, by: \.entity).sorted(by: { $0.key < $1.key }) {
-      guard let mask = rows.first?.properties else { continue }
-      collector.addUpdates(of: entity, mask, rows.map(\.key))
     }
     for group in request.inserts { collector.add(group) }
     for group in request.updates { collector.add(group) }
@@ -50,22 +53,22 @@ struct SaveRecord {
     return collector.recorder.isEmpty ? nil : collector.recorder.take()
   }
 
-  private func add(deleted result: ServerResult, _ root: Int, to collector: ChangeCollector) throws {
+  private func add(deleted result: ServerResult, _ entity: Int, to collector: ChangeCollector) throws {
     if result.count == 0 { return }
-    let reader = ServerRowReader(result, layout.tables[root], store: store.name)
+    let reader = ServerRowReader(result, layout.tables[entity], store: store.name)
     var keys: [Int: [Int64]] = [:]
     var kept: [Int: [(key: Int64, values: [StoredValue])]] = [:]
     for row in 0..<result.count {
       try reader.show(result, row)
-      let entity = layout.model.entities[reader.entity]
-      let properties = history.kept[entity.index]
+      let owner = layout.model.entities[reader.entity]
+      let properties = history.kept[owner.index]
       if properties.isEmpty {
-        keys[entity.index, default: []].append(reader.key)
+        keys[owner.index, default: []].append(reader.key)
       } else {
         let values = properties.map { property in
-          entity.properties[property].column.map { reader.value($0, entity.columns[$0].storageClass) } ?? .null
+          owner.properties[property].column.map { reader.value($0, owner.columns[$0].storageClass) } ?? .null
         }
-        kept[entity.index, default: []].append((reader.key, values))
+        kept[owner.index, default: []].append((reader.key, values))
       }
     }
     for (entity, keys) in keys.sorted(by: { $0.key < $1.key }) { collector.add(.deleted, of: entity, keys) }
@@ -74,19 +77,18 @@ struct SaveRecord {
     }
   }
 
-  private func add(cleared result: ServerResult, _ relationship: RelationshipNumber, to collector: ChangeCollector)
-    throws
-  {
-    let table = layout.tables[relationship.entity]
+  /// The keys of an answer by entity. The first column is the key.
+  ///
+  /// - Parameter column: the column with the entity in hierarchies.
+  private func keys(
+    of result: ServerResult, _ entity: Int, entityColumn column: Int
+  ) -> [(entity: Int, keys: [Int64])] {
+    let table = layout.tables[entity]
     var keys: [Int: [Int64]] = [:]
     for row in 0..<result.count {
-      var entity = relationship.entity
-      if let number = table.entity(named: result, row, 1) { entity = number }
-      keys[entity, default: []].append(result.integer(row, 0))
+      keys[table.entity(named: result, row, column) ?? entity, default: []].append(result.integer(row, 0))
     }
-    for (entity, keys) in keys.sorted(by: { $0.key < $1.key }) {
-      collector.addUpdates(of: entity, ColumnMask(only: relationship.property), keys)
-    }
+    return keys.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
   private func add(_ result: ServerResult, _ kind: ChangeRecord.Kind, _ table: Int, to collector: ChangeCollector) {

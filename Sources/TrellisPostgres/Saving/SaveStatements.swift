@@ -28,7 +28,13 @@ struct SaveStatements {
     /// The rows are pairs that were changed.
     case pairs(ChangeRecord.Kind, table: Int)
     /// The rows are those that were deleted.
-    case deleted(root: Int)
+    case deleted(entity: Int)
+    /// The rows are the keys of those that were deleted, with their entities in hierarchies.
+    case deletedKeys(entity: Int)
+    /// The rows are the keys of those that a request has found, with their entities in hierarchies.
+    case found(entity: Int)
+    /// The rows are those whose references were cleared and whose versions rose, with their entities in hierarchies.
+    case unlinked(RelationshipNumber)
     /// The rows are those that got new values, with their entities in hierarchies, and whether each is refused.
     case changed(entity: Int, ColumnMask)
   }
@@ -47,6 +53,8 @@ struct SaveStatements {
   private let history: ServerHistory?
   /// The tables that cascades delete rows of, by the numbers of their root entities.
   private var cascadedRoots: Set<Int> = []
+  /// Whether the answers tell which rows were deleted, also if no history records it.
+  private(set) var returnsDeleted = false
 
   private var model: Model { setup.model }
   private var layout: TableLayout { setup.layout }
@@ -221,64 +229,84 @@ struct SaveStatements {
 
   /// Finds all rows that cascades delete, in one statement.
   private mutating func addCascades() throws {
-    // The relationships that the cascades follow, each with those that follow it.
-    var numbers: [RelationshipNumber: Int] = [:]
-    var relationships: [Relationship] = []
-    var open = request.cascades.map(\.relationship)
-    while let number = open.popLast() {
-      guard let relationship = layout.relationship(number.entity, number.property) else { throw RequestFault.unknown }
-      guard numbers.updateValue(relationships.count, forKey: number) == nil else { continue }
-      relationships.append(relationship)
-      open += model.furtherCascades(from: relationship.destination)
-    }
-    // An entry that was met again keeps its first number.
-    for (place, relationship) in relationships.enumerated() { numbers[relationship.number] = place }
-
+    let closure = try CascadeClosure(from: request.cascades.map(\.relationship), layout)
     var parameters = ServerParameters()
     let spared = Set(request.keptFromCascades).union(request.deletes.flatMap(\.keys))
     let sparedMarker = parameters.add(spared.sorted())
-    func members(_ relationship: Relationship) throws -> (table: String, column: String) {
-      guard let number = model.inverse(of: relationship)?.column,
-        let column = layout.column(number, of: relationship.destination)
-      else { throw RequestFault.unknown }
-      return (layout.tables[relationship.destination].name, column)
-    }
     var starts: [String] = []
     for cascade in request.cascades {
-      guard let number = numbers[cascade.relationship] else { continue }
-      let (table, column) = try members(relationships[number])
       let owners = parameters.add(cascade.owners)
-      starts.append("SELECT \(number), t.\(SQLName.id) FROM \(table) AS t WHERE t.\(column) = ANY(\(owners))")
-    }
-    var next: [Int: [Int]] = [:]
-    for (number, relationship) in relationships.enumerated() {
-      for further in model.furtherCascades(from: relationship.destination) {
-        if let place = numbers[further] { next[place, default: []].append(number) }
+      if let members = try closure.members(of: cascade.relationship, { "\($0) = ANY(\(owners))" }) {
+        starts.append(members)
       }
     }
-    var steps: [String] = []
-    for (number, origins) in next.sorted(by: { $0.key < $1.key }) {
-      let (table, column) = try members(relationships[number])
-      let list = origins.map(String.init).joined(separator: ", ")
-      steps.append(
-        "SELECT \(number) AS r, t.\(SQLName.id) AS key FROM \(table) AS t WHERE v.r IN (\(list)) AND t.\(column) = v.key"
-      )
-    }
-    cascadedRoots = Set(relationships.map { model.entities[$0.destination].root })
-    let roots = relationships.map { String(model.entities[$0.destination].root) }
+    cascadedRoots = closure.roots
     var text =
       "WITH RECURSIVE v(r, key) AS (SELECT * FROM (\(starts.joined(separator: " UNION "))) AS s(r, key) "
       + "WHERE s.key <> ALL(\(sparedMarker))"
-    if !steps.isEmpty {
-      text +=
-        " UNION SELECT n.r, n.key FROM v JOIN LATERAL (\(steps.joined(separator: " UNION ALL "))) AS n ON TRUE "
-        + "WHERE n.key <> ALL(\(sparedMarker))"
+    if let further = try closure.further {
+      text += " UNION SELECT n.r, n.key FROM v JOIN LATERAL \(further) AS n ON TRUE WHERE n.key <> ALL(\(sparedMarker))"
     }
     text +=
-      "), f AS MATERIALIZED (SELECT DISTINCT (ARRAY[\(roots.joined(separator: ", "))])[v.r + 1] AS root, v.key FROM v), "
-      + "c AS MATERIALIZED (SELECT set_config('trellis.cascaded' || f.root, array_agg(f.key)::text, true) FROM f GROUP BY f.root) "
-      + "SELECT f.key FROM f WHERE (SELECT count(*) FROM c) > 0"
+      "), f AS MATERIALIZED (SELECT DISTINCT \(closure.root(of: "v.r")) AS root, v.key FROM v), \(Self.keepsFound) "
+      + "SELECT f.key FROM f WHERE \(Self.hasKeptFound)"
     add(text, parameters, .cascaded)
+  }
+
+  /// Keeps the keys of rows to delete, `f(root, key)`, for later statements of the transaction.
+  private static let keepsFound =
+    "c AS MATERIALIZED (SELECT set_config('trellis.cascaded' || f.root, array_agg(f.key)::text, true) FROM f "
+    + "GROUP BY f.root)"
+  /// A condition that is always true, and lets the server run the part of the statement that keeps the keys.
+  private static let hasKeptFound = "(SELECT count(*) FROM c) >= 0"
+
+  // MARK: Deleting all
+
+  /// The delete of all rows of a request, with the rows that cascades reach, by statements that do not depend on the number
+  /// of rows.
+  ///
+  /// - Parameter request: the author of the delete, and nothing else.
+  init(
+    _ delete: DeleteStatement, _ request: SaveRequest, _ setup: PostgresSetup, _ history: ServerHistory?
+  ) throws {
+    self.setup = setup
+    self.history = history
+    self.request = request
+    returnsDeleted = true
+    if let alone = delete.alone(returning: { deletedColumns(of: $0, delete.entity) ?? "" }) {
+      add(alone.text, alone.parameters, purposeOfDeleted(delete.entity), entity: delete.entity)
+      finish()
+      return
+    }
+    let closure = try CascadeClosure(from: model.furtherCascades(from: delete.entity), layout)
+    cascadedRoots = closure.roots.union([model.entities[delete.entity].root])
+    add("SET CONSTRAINTS ALL DEFERRED")
+    let found = try delete.found(followedBy: closure)
+    add(
+      "\(found.text), \(Self.keepsFound) SELECT \(delete.selection) WHERE \(Self.hasKeptFound)", found.parameters,
+      .found(entity: delete.entity), entity: delete.entity)
+    for reference in delete.reach.unlinking { try unlink(reference) }
+    try deleteRows()
+    finish()
+  }
+
+  /// Clears a reference of rows that stay, which are other rows afterwards.
+  private mutating func unlink(_ number: RelationshipNumber) throws {
+    guard let relationship = layout.relationship(number.entity, number.property),
+      case .column(let place, let order) = relationship.home, let column = layout.column(place, of: number.entity)
+    else { throw RequestFault.unknown }
+    let table = layout.tables[number.entity]
+    let orderColumn = order.flatMap { layout.column($0, of: number.entity) }.map { ", \($0) = NULL" } ?? ""
+    let victims = Self.list(in: Self.cascadedSetting(model.entities[relationship.destination].root))
+    let own = Self.list(in: Self.cascadedSetting(model.entities[number.entity].root))
+    // The rows are locked in the order of their keys, as by any save.
+    add(
+      "WITH h AS MATERIALIZED (SELECT t.\(SQLName.id) AS id FROM \(table.name) AS t WHERE t.\(column) = ANY(\(victims)) "
+        + "AND t.\(SQLName.id) NOT IN (SELECT unnest(\(own))) ORDER BY t.\(SQLName.id) FOR NO KEY UPDATE) "
+        + "UPDATE \(table.name) AS u SET \(column) = NULL\(orderColumn), \(SQLName.version) = u.\(SQLName.version) + 1 "
+        + "FROM h WHERE u.\(SQLName.id) = h.id RETURNING u.\(SQLName.id)"
+        + (table.isInHierarchy ? ", u.\(SQLName.entity)" : ""),
+      ServerParameters(), .unlinked(number), entity: number.entity)
   }
 
   // MARK: Rows
@@ -524,10 +552,28 @@ struct SaveStatements {
     }
     for (root, selected) in deleted {
       let (condition, parameters) = Self.isOneOf(SQLName.id, selected)
-      let table = layout.tables[root]
+      let returned = deletedColumns(of: "t", root).map { " RETURNING \($0)" } ?? ""
       add(
-        "DELETE FROM \(table.name) AS t WHERE \(condition)\(returning(table.selection("t")))", parameters,
-        history == nil ? .other : .deleted(root: root), entity: root)
+        "DELETE FROM \(layout.tables[root].name) AS t WHERE \(condition)\(returned)", parameters,
+        purposeOfDeleted(root), entity: root)
     }
+  }
+
+  /// Whether a history keeps values of deleted rows of an entity and its descendants.
+  private func keepsValues(_ entity: Int) -> Bool {
+    history.map { history in model.entities[entity].subtree.contains { !history.kept[$0].isEmpty } } ?? false
+  }
+
+  /// The columns that a delete of rows of an entity returns. Nil if nobody asks for any.
+  private func deletedColumns(of alias: String, _ entity: Int) -> String? {
+    let table = layout.tables[entity]
+    if keepsValues(entity) { return table.selection(alias) }
+    guard history != nil || returnsDeleted else { return nil }
+    return "\(alias).\(SQLName.id)" + (table.isInHierarchy ? ", \(alias).\(SQLName.entity)" : "")
+  }
+
+  private func purposeOfDeleted(_ entity: Int) -> Purpose {
+    if keepsValues(entity) { return .deleted(entity: entity) }
+    return history != nil || returnsDeleted ? .deletedKeys(entity: entity) : .other
   }
 }

@@ -20,6 +20,11 @@ extension PostgresConnection {
       throw StoreError(
         .internalError, "A save was made while the connection shows one moment.", remedy: "Save after the reads.")
     }
+    if onlyReads {
+      throw StoreError(
+        .readOnly, "A context that reads from a replica does not save.",
+        remedy: "Save in a context of newContext(), or of perform without fromReplica.")
+    }
     if let refusal = store.refusalOfWrites { throw refusal }
     let statements = try makeStatements()
     if let trace { for step in statements.steps { trace.noteRun(step.statement.text) } }
@@ -30,8 +35,8 @@ extension PostgresConnection {
 /// What the server has answered to the statements of a save.
 struct SaveAnswer {
   var outcome = SaveOutcome()
-  /// The rows that one statement has given new values.
-  var changed: [BatchOutcome.Row] = []
+  /// The rows that a request for many has changed and deleted.
+  var batch = BatchOutcome()
   fileprivate var transaction = ""
   /// The record of the changes for the history. Nil if nothing is recorded.
   fileprivate var record: [UInt8]?
@@ -108,9 +113,13 @@ struct SaveRun {
       ending.append(HistoryStatement(store.setup, history).insert(record, author: request.author))
     }
     ending.append(ServerStatement("COMMIT"))
+    let replica = store.replica
+    if replica != nil { ending.append(ServerStatement("SELECT \(ReadReplica.position)")) }
     do throws(ServerError) {
       // A commit is never interrupted, so that its answer tells whether there is one.
-      if let failure = try connection.run(ending, isInterruptible: false).failure { throw failure }
+      let (results, failure) = try connection.run(ending, isInterruptible: false)
+      if let failure { throw failure }
+      if let replica, let answer = results.last, answer.count == 1 { replica.require(answer.integer(0, 0)) }
     } catch {
       if error.isLost && !error.isOfBusyPool || error.isShutdown,
         try CommitQuestion(store, answer.transaction, mark).isCommitted(error)
@@ -129,10 +138,22 @@ struct SaveRun {
     var refused: [Int64] = []
     var stale: [SaveConflict.Row] = []
     var broken = ConstraintViolations()
+    var found: Set<Int64>?
     let leaving = request.denials.isEmpty ? nil : request.departures
     for (result, step) in zip(results, statements.steps) {
       switch step.purpose {
-      case .other, .cleared, .placed, .pairs, .deleted: break
+      case .other, .cleared, .placed, .pairs: break
+      case .found(let entity):
+        answer.batch.deleted = rows(of: result, entity, entityColumn: 1)
+        found = Set(answer.batch.deleted.map(\.key))
+      case .deleted(let entity) where statements.returnsDeleted:
+        add(rows(of: result, entity, entityColumn: 2), beyond: found, to: &answer.batch)
+      case .deletedKeys(let entity) where statements.returnsDeleted:
+        add(rows(of: result, entity, entityColumn: 1), beyond: found, to: &answer.batch)
+      case .deleted, .deletedKeys: break
+      case .unlinked(let relationship):
+        let mask = ColumnMask(only: relationship.property)
+        answer.batch.updated += rows(of: result, relationship.entity, entityColumn: 1, mask)
       case .stale(let entities):
         for row in 0..<result.count {
           let key = result.integer(row, 0)
@@ -153,12 +174,9 @@ struct SaveRun {
           if !check.allows(found), !broken.counts.contains(entry) { broken.counts.append(entry) }
         }
       case .changed(let entity, let mask):
-        for row in 0..<result.count {
-          let key = result.integer(row, 0)
-          if result.integer(row, 1) == 1 { refused.append(key) }
-          let number = store.setup.layout.tables[entity].entity(named: result, row, 2) ?? entity
-          answer.changed.append(BatchOutcome.Row(key: key, entity: number, properties: mask))
-        }
+        for row in 0..<result.count where result.integer(row, 1) == 1 { refused.append(result.integer(row, 0)) }
+        answer.batch.updated = rows(of: result, entity, entityColumn: 2, mask)
+        answer.batch.found = result.count
       case .transaction: answer.transaction = result.text(0, 0) ?? ""
       }
     }
@@ -171,9 +189,28 @@ struct SaveRun {
     }
     if !broken.isEmpty { throw broken }
     if let history = store.history {
-      answer.record = try SaveRecord(store, history, request).record(of: results, statements, answer.changed)
+      answer.record = try SaveRecord(store, history, request).record(of: results, statements)
     }
     return answer
+  }
+
+  /// The rows of an answer, whose first column is the key.
+  ///
+  /// - Parameter entityColumn: the column with the entity in hierarchies.
+  private func rows(
+    of result: ServerResult, _ entity: Int, entityColumn: Int, _ mask: ColumnMask = ColumnMask(bits: 0)
+  ) -> [BatchOutcome.Row] {
+    let table = store.setup.layout.tables[entity]
+    return (0..<result.count).map { row in
+      let number = table.entity(named: result, row, entityColumn) ?? entity
+      return BatchOutcome.Row(key: result.integer(row, 0), entity: number, properties: mask)
+    }
+  }
+
+  /// Adds deleted rows behind those of the request. Without a list of these, all are of the request.
+  private func add(_ rows: [BatchOutcome.Row], beyond found: Set<Int64>?, to batch: inout BatchOutcome) {
+    batch.deleted += found.map { found in rows.filter { !found.contains($0.key) } } ?? rows
+    batch.found = found?.count ?? batch.deleted.count
   }
 }
 

@@ -51,8 +51,9 @@ extension PostgresConnection {
     let request = SaveRequest()
     request.author = update.author
     do {
-      let changed = try run(request) { SaveStatements(statement, request, setup, store.history) }.changed
-      return BatchOutcome(updated: changed.sorted { $0.key < $1.key }, found: changed.count)
+      var outcome = try run(request) { SaveStatements(statement, request, setup, store.history) }.batch
+      outcome.updated.sort { $0.key < $1.key }
+      return outcome
     } catch let error as StoreError where error.code == .unstorableValue || error.code == .refusedByServer {
       // Row by row it is known which of them the values do not fit, or which the rules refuse.
       return try updateAllByRows(update, in: model)

@@ -5,6 +5,8 @@ import TrellisStorage
 struct PostgresOptions: Sendable {
   var connectionString: String
   var schema: String
+  /// The address of a replica for reads. Nil if there is none.
+  var replica: String?
   var connections = 8
   var timeout: TimeInterval = 30
   /// The number of seconds that the server may take for a statement. Nil for the timeout.

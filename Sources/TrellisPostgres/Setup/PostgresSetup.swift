@@ -1,3 +1,4 @@
+import Foundation
 import TrellisModel
 import TrellisStorage
 
@@ -71,17 +72,20 @@ final class PostgresSetup: Sendable {
   /// The name of the store in messages.
   var name: String { "\(address.name), schema \(options.schema)" }
 
-  func connect() throws(StoreError) -> ServerConnection {
-    try connect(preparesStatements: !options.usesTransactionPool)
+  /// - Parameter limit: the number of seconds that the server may take, if it is less than the store's timeout.
+  func connect(within limit: TimeInterval = .infinity) throws(StoreError) -> ServerConnection {
+    try connect(preparesStatements: !options.usesTransactionPool, within: limit)
   }
 
-  func connect(preparesStatements: Bool) throws(StoreError) -> ServerConnection {
+  func connect(preparesStatements: Bool, within limit: TimeInterval = .infinity) throws(StoreError) -> ServerConnection
+  {
+    let timeout = min(options.timeout, limit)
     let connection: ServerConnection
     var isolation = "read committed"
     do throws(ServerError) {
       connection = try ServerConnection(
-        address.keywords(timeout: options.timeout), preparesStatements: preparesStatements,
-        pinsTransactions: options.usesTransactionPool, patience: max(options.timeout, 0.1))
+        address.keywords(timeout: timeout), preparesStatements: preparesStatements,
+        pinsTransactions: options.usesTransactionPool, patience: max(timeout, 0.1))
       // A role may have another level by default. Then a statement that has waited for another program's transaction
       // would not see what this one has done.
       if options.usesTransactionPool {

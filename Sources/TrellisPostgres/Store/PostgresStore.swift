@@ -17,6 +17,8 @@ package final class PostgresStore: Store {
   /// What the store keeps beside the rows.
   let features: StoreFeatureParts
   let watcher: ChangeWatcher
+  /// The replica that answers reads of contexts which ask for it. Nil if there is none.
+  let replica: ReadReplica?
   private let keys: ServerKeys
   /// Whether the server was written to, since it has last refused to be.
   private let wasWritten = Atomic(false)
@@ -28,7 +30,7 @@ package final class PostgresStore: Store {
   init(
     _ setup: PostgresSetup, _ pool: ServerPool, _ keys: ServerKeys, _ generation: StoreGeneration,
     refusalOfWrites: StoreError?, _ history: ServerHistory?, _ functions: ServerFunctions?,
-    _ features: StoreFeatureParts,
+    _ features: StoreFeatureParts, _ replica: ReadReplica?,
     origin: Int64, transaction: Int64
   ) {
     self.setup = setup
@@ -40,13 +42,15 @@ package final class PostgresStore: Store {
     self.functions = functions
     self.features = features
     self.origin = origin
-    watcher = ChangeWatcher(setup, history, origin: origin, from: transaction)
+    self.replica = replica
+    watcher = ChangeWatcher(setup, history, replica, origin: origin, from: transaction)
     name = setup.name
   }
 
   package func close() {
     watcher.close()
     pool.close()
+    replica?.pool.close()
   }
 
   /// The number of saves after which old entries of the history are looked for.

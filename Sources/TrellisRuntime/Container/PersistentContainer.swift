@@ -15,7 +15,7 @@ public import TrellisStorage
 /// A container can be used from any thread. It stays alive as long as it or one of its contexts is referenced.
 public final class PersistentContainer: Sendable {
   let core: ContainerCore
-  private let workers: Workers
+  let workers: Workers
   @MainActor private var main: ManagedObjectContext?
   /// Whether ``mainContext`` exists. Without one, as in a server, no block waits for the main actor.
   private let hasMain = Atomic(false)
@@ -25,7 +25,7 @@ public final class PersistentContainer: Sendable {
   /// - Parameters:
   ///   - model: A generated model, such as `.diary`.
   ///   - store: The store, such as `.sqlite(at:)` or `.memory`.
-  ///   - workers: The maximum number of blocks of ``perform(timeout:_:)`` that run concurrently; nil for what the store is
+  ///   - workers: The maximum number of blocks of ``perform(timeout:deadline:fromReplica:_:)`` that run concurrently; nil for what the store is
   ///     made for: one in a file or in memory, so that blocks run one after the other, and one for each connection on a
   ///     server. With more than one, two of them may change the same objects, which causes a conflict as between any two
   ///     contexts.
@@ -56,7 +56,7 @@ public final class PersistentContainer: Sendable {
   public func close() { core.close() }
 
   /// The context of the main actor. It merges the saves of the container's other contexts automatically, as soon as the
-  /// main actor is free and at the latest before ``perform(timeout:_:)`` returns.
+  /// main actor is free and at the latest before ``perform(timeout:deadline:fromReplica:_:)`` returns.
   @MainActor public var mainContext: ManagedObjectContext {
     if let main { return main }
     // Before the context is made, so that a block that does not see it has saved before the context reads.
@@ -76,6 +76,24 @@ public final class PersistentContainer: Sendable {
     ManagedObjectContext(core: core)
   }
 
+  /// Creates a context for the isolation domain of the caller that only reads, and whose reads a replica may answer.
+  ///
+  /// It sees what this container has saved before, and what it has heard of the saves of other programs: a replica that
+  /// has not got this far within a tenth of a second, or cannot be reached, leaves the read to the primary. A save throws
+  /// ``StoreError`` with the code `readOnly`. Without a replica, and in a store without a server, the store itself answers.
+  ///
+  /// - Parameter fromReplica: whether a replica may answer. `false` makes a context as ``newContext()`` does.
+  /// - Throws: ``StoreError`` with the code `closed` if the container is closed.
+  public func newContext(fromReplica: Bool) throws -> sending ManagedObjectContext {
+    try Self.context(core, fromReplica: fromReplica)
+  }
+
+  private static func context(_ core: ContainerCore, fromReplica: Bool) throws -> sending ManagedObjectContext {
+    guard fromReplica, let served = core.store as? any ServedStore else { return ManagedObjectContext(core: core) }
+    try core.checkOpen()
+    return ManagedObjectContext(core: core, reading: core.logged(try served.connectToReplica()))
+  }
+
   /// Runs work off the main actor, on a new context and on a thread of the container.
   ///
   /// At most as many blocks run concurrently as the container has workers: one by default in a file or in memory, one for
@@ -84,17 +102,24 @@ public final class PersistentContainer: Sendable {
   ///
   /// - Parameters:
   ///   - timeout: How long the block waits for a worker; nil for as long as it takes. It does not limit the block itself.
+  ///   - deadline: How long the whole call may take, with the wait for a worker; nil for as long as it takes. When it is
+  ///     over, a server is asked to end what it does for the block, and does nothing more for it; a save whose commit has
+  ///     begun is completed. Work of the block itself is not ended, nor that of a store without a server: the call then
+  ///     returns when the block does.
+  ///   - fromReplica: Whether the block only reads, and a replica may answer it. See ``newContext(fromReplica:)``.
   ///   - body: The work. Objects must not leave it; its result must be Sendable, such as snapshots.
   /// - Throws: errors of `body`; ``ContextError`` with the code `load-failed` if a property that it has read could not be
   ///   loaded, even if it has saved before; `CancellationError` if the task is cancelled before the block starts, or while
   ///   a server works for it, which is then asked to stop; ``StoreError`` with the code `busy` if it did not start within
-  ///   the timeout.
+  ///   the timeout, and with the code `timedOut` if the store had not done its work by the deadline. What the block has
+  ///   saved until then stays saved.
   public func perform<Result: Sendable>(
-    timeout: Duration? = nil, _ body: sending @escaping (ManagedObjectContext) throws -> Result
+    timeout: Duration? = nil, deadline: Duration? = nil, fromReplica: Bool = false,
+    _ body: sending @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
     let core = core
-    let result = try await workers.run(timeout: timeout) {
-      let context = ManagedObjectContext(core: core)
+    let result = try await workers.run(timeout: timeout, deadline: deadline) {
+      let context = try Self.context(core, fromReplica: fromReplica)
       let result = try body(context)
       // The result may lack what could not be loaded.
       try context.graph.throwPendingFailure()

@@ -13,6 +13,8 @@ final class Workers: Sendable {
     var refusal: (any Error)?
     var run: () -> Void = {}
     var refuse: (any Error) -> Void = { _ in }
+    /// When the block was put into the line; nil if a worker was free.
+    var since: ContinuousClock.Instant?
   }
 
   private struct Line {
@@ -21,19 +23,23 @@ final class Workers: Sendable {
     /// The number of queues so far.
     var made = 0
     var waiting: [Job] = []
+    var figures: PoolFigures
+
+    init(limit: Int) { figures = PoolFigures(limit: limit) }
 
     /// A queue that runs nothing; nil if there is none and no more may be made.
     mutating func takeQueue(atMost count: Int) -> DispatchQueue? {
       if let queue = free.popLast() { return queue }
       guard made < count else { return nil }
       made += 1
+      figures.made = made
       return DispatchQueue(label: "Trellis.PersistentContainer.\(made)", qos: .userInitiated)
     }
   }
 
   /// Each worker has a serial queue, and so a thread of its own while it works. A concurrent queue would have about as many
   /// threads as there are cores, and blocks mostly wait for a store.
-  private let line = Locked(Line())
+  private let line: Locked<Line>
   private let count: Int
   private let store: String
 
@@ -43,35 +49,73 @@ final class Workers: Sendable {
   init(_ count: Int, of store: String) {
     self.count = max(1, count)
     self.store = store
+    line = Locked(Line(limit: self.count))
+  }
+
+  /// What the workers do.
+  var figures: PoolFigures {
+    line.withLock { line in
+      var figures = line.figures
+      figures.inUse = line.made - line.free.count
+      figures.waiting = line.waiting.count
+      return figures
+    }
   }
 
   /// - Throws: `CancellationError` if the task is cancelled before the block starts, or while a store that can end its work
-  ///   does something for it; ``StoreError`` with the code `busy` after the timeout; errors of `body`.
-  func run<Result: Sendable>(timeout: Duration?, _ body: sending @escaping () throws -> Result) async throws -> Result {
+  ///   does something for it; ``StoreError`` with the code `busy` after the timeout, and `timedOut` after the deadline;
+  ///   errors of `body`.
+  func run<Result: Sendable>(
+    timeout: Duration?, deadline: Duration?, _ body: sending @escaping () throws -> Result
+  ) async throws -> Result {
     let (job, interruption) = (Job(), Interruption())
     // Sound because the closure is transferred to the job, which runs it once.
     nonisolated(unsafe) let body = body
     let alarm = timeout.map { timeout in
-      Task { [self] in
-        // If it is cancelled, the block has ended.
-        guard (try? await Task.sleep(for: timeout)) != nil else { return }
-        refuse(job) { ahead in self.busy(timeout, ahead) }
+      Self.alarm(after: timeout) { [self] in refuse(job) { ahead in self.busy(timeout, ahead) } }
+    }
+    let lastAlarm = deadline.map { deadline in
+      Self.alarm(after: deadline) { [self] in
+        let error = tooLate(deadline)
+        refuse(job) { _ in error }
+        interruption.cancel(because: error)
       }
     }
-    defer { alarm?.cancel() }
+    defer {
+      alarm?.cancel()
+      lastAlarm?.cancel()
+    }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         job.run = {
           let result = Swift.Result { try Interruption.$current.withValue(interruption) { try body() } }
-          continuation.resume(with: result.mapError { interruption.isReason(for: $0) ? CancellationError() : $0 })
+          continuation.resume(with: result.mapError { interruption.reason(for: $0) ?? $0 })
         }
         job.refuse = { continuation.resume(throwing: $0) }
         add(job)
       }
     } onCancel: {
       refuse(job) { _ in CancellationError() }
-      interruption.cancel()
+      interruption.cancel(because: CancellationError())
     }
+  }
+
+  /// Calls a closure after some time, unless it is cancelled by then. It does not depend on the threads of tasks, which
+  /// may all be busy.
+  private static func alarm(after time: Duration, _ body: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: .global(qos: .userInitiated))
+    // A hundred million seconds are longer than any program runs.
+    let seconds = min(max(0, time / .seconds(1)), 1e8)
+    timer.schedule(deadline: .now() + seconds)
+    timer.setEventHandler(handler: body)
+    timer.resume()
+    return timer
+  }
+
+  private func tooLate(_ deadline: Duration) -> StoreError {
+    StoreError(
+      .timedOut, "\(store) had not done the work of a block by its deadline of \(deadline).",
+      remedy: "Do less in the block, or give it more time.")
   }
 
   private func busy(_ timeout: Duration, _ ahead: Int) -> StoreError {
@@ -87,7 +131,11 @@ final class Workers: Sendable {
   private func add(_ job: Job) {
     let (queue, refusal) = line.withLock { line -> (DispatchQueue?, (any Error)?) in
       if let refusal = job.refusal { return (nil, refusal) }
-      if let queue = line.takeQueue(atMost: count) { return (queue, nil) }
+      if let queue = line.takeQueue(atMost: count) {
+        line.figures.uses += 1
+        return (queue, nil)
+      }
+      job.since = .now
       line.waiting.append(job)
       return (nil, nil)
     }
@@ -105,6 +153,7 @@ final class Workers: Sendable {
       job.refusal = refusal
       guard let place else { return nil }
       line.waiting.remove(at: place)
+      if let since = job.since { line.figures.addWait(since: since, gotMember: false) }
       return refusal
     }
     if let refusal { job.refuse(refusal) }
@@ -117,7 +166,11 @@ final class Workers: Sendable {
       while true {
         withAutoreleasePool(job.run)
         let next = self.line.withLock { line -> Job? in
-          if !line.waiting.isEmpty { return line.waiting.removeFirst() }
+          if !line.waiting.isEmpty {
+            let next = line.waiting.removeFirst()
+            if let since = next.since { line.figures.addWait(since: since, gotMember: true) }
+            return next
+          }
           line.free.append(queue)
           return nil
         }
@@ -129,10 +182,10 @@ final class Workers: Sendable {
 }
 
 extension Interruption {
-  /// Whether an error says that the store has ended its work for this block.
-  fileprivate func isReason(for error: any Error) -> Bool {
+  /// Why the work of the block was ended, if an error says that the store has ended it.
+  fileprivate func reason(for error: any Error) -> (any Error)? {
     let cause = (error as? StoreError) ?? ((error as? ContextError)?.cause as? StoreError)
-    return cause?.code == .cancelled && isCancelled
+    return cause?.code == .cancelled ? reason : nil
   }
 }
 

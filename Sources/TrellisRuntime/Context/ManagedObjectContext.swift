@@ -12,7 +12,7 @@ import TrellisStorage
 /// try context.save()
 /// ```
 /// Fetches, saves and lazy loads are synchronous. For work outside of the main actor use
-/// ``PersistentContainer/perform(timeout:_:)``.
+/// ``PersistentContainer/perform(timeout:deadline:fromReplica:_:)``.
 public final class ManagedObjectContext {
   /// The objects and what was changed about them. The context has no other state but the history of ``undo``.
   package let graph: ObjectGraph
@@ -31,15 +31,20 @@ public final class ManagedObjectContext {
     graph.owner = self
   }
 
+  /// Creates a context that reads over a connection of its own.
+  init(core: ContainerCore, reading connection: any StoreConnection) {
+    let link = ContextLink()
+    undo = UndoHistory(link)
+    graph = ObjectGraph(core: core, parent: nil, link: link, undo: undo, source: connection)
+    parent = nil
+    graph.owner = self
+  }
+
   /// Creates a context that shows the store as it was.
   ///
   /// - Parameter past: the connection that reads it.
-  init(core: ContainerCore, showing past: any StoreConnection) {
-    let link = ContextLink()
-    undo = UndoHistory(link)
-    graph = ObjectGraph(core: core, parent: nil, link: link, undo: undo, source: past)
-    parent = nil
-    graph.owner = self
+  convenience init(core: ContainerCore, showing past: any StoreConnection) {
+    self.init(core: core, reading: past)
     graph.showPast()
   }
 

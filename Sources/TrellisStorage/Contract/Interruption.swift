@@ -9,7 +9,7 @@ package final class Interruption: Sendable {
   @TaskLocal package static var current: Interruption?
 
   private struct State {
-    var isCancelled = false
+    var reason: (any Error)?
     var number = 0
     var handlers: [(number: Int, interrupt: @Sendable () -> Void)] = []
   }
@@ -18,12 +18,16 @@ package final class Interruption: Sendable {
 
   package init() {}
 
-  package var isCancelled: Bool { state.withLock { $0.isCancelled } }
+  package var isCancelled: Bool { reason != nil }
 
-  /// Ends what runs, and refuses what comes.
-  package func cancel() {
+  /// Why nothing may run any more. Nil while it may.
+  package var reason: (any Error)? { state.withLock { $0.reason } }
+
+  /// Ends what runs, and refuses what comes. The first reason stays.
+  package func cancel(because reason: any Error) {
     state.withLock { state in
-      state.isCancelled = true
+      guard state.reason == nil else { return }
+      state.reason = reason
       // Under the lock, so that nothing is interrupted after it is removed.
       for handler in state.handlers { handler.interrupt() }
     }
@@ -34,7 +38,7 @@ package final class Interruption: Sendable {
   /// - Returns: its number for ``remove(_:)``, or nil if nothing may run any more.
   package func add(_ interrupt: @escaping @Sendable () -> Void) -> Int? {
     state.withLock { state in
-      if state.isCancelled { return nil }
+      if state.reason != nil { return nil }
       state.number += 1
       state.handlers.append((state.number, interrupt))
       return state.number

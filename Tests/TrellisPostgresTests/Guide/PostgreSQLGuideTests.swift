@@ -52,7 +52,7 @@ final class PostgreSQLGuideTests {
     }
     let seen = try shop.historyToken()
 
-    let stock = try await shop.perform(timeout: .seconds(10)) { context in
+    let stock = try await shop.perform(timeout: .seconds(10), deadline: .seconds(30)) { context in
       context.author = "warehouse"
       return try context.saveRetrying {
         guard let tea = try context.first(Product.where { $0.name == "Tea" }) else { return Int64(0) }
@@ -61,6 +61,12 @@ final class PostgreSQLGuideTests {
       }
     }
     #expect(stock == 5)
+
+    let figures = shop.figures
+    print(figures.workers.waiting, figures.connections?.inUse ?? 0, figures.connections?.refusals ?? 0)
+
+    let health = try await shop.checkHealth(timeout: .seconds(2))
+    print(health.acceptsWrites, health.duration < .seconds(2))
 
     for transaction in try shop.history(since: seen, limit: 100) {
       print(transaction.author ?? "-", transaction.changes)
@@ -80,6 +86,15 @@ final class PostgreSQLGuideTests {
       model: .shop, store: .postgres(url, schema: "shop", throughTransactionPool: true))
     #expect(try pooled.newContext().count(Product.all) == 1)
     pooled.close()
+
+    let replicaURL = url
+    let replicated = try PersistentContainer(
+      model: .shop, store: .postgres(url, schema: "shop", replica: replicaURL))
+    let names = try await replicated.perform(fromReplica: true) { context in
+      try context.fetch(Product.all.sorted { $0.name }).map(\.name)
+    }
+    #expect(names == ["Tea"])
+    replicated.close()
 
     let promised = try Self.guide.blocks("text").flatMap { $0.split(separator: "\n").map(String.init) }
     #expect(printed == promised, "\(printed.joined(separator: "\n"))")
