@@ -80,7 +80,7 @@ final class MigratedSchema: MigratedStore {
     _ = try configuration(fresh, .automatic).open(model)
     let isAdditive = Expansion(Migration(from: stored, to: model)).isAdditive
     let found = Set(try Self.structure(schema, connection, hasDefaults: !isAdditive))
-    let expected = Set(try Self.structure(fresh, connection))
+    let expected = Set(try Self.structure(fresh, connection, hasDefaults: !isAdditive))
     var faults = found.subtracting(expected).sorted().map { "the schema has \($0)" }
     faults += expected.subtracting(found).sorted().map { "the schema lacks \($0)" }
     if let plan = try plan(model), !plan.steps.isEmpty { faults.append("the schema would be migrated again: \(plan)") }

@@ -40,19 +40,25 @@ struct ColumnDefaults {
     guard found.isOfModel, !changes(found).isEmpty || found.recorded.keys.contains(where: { wanted[$0] == nil }) else {
       return
     }
-    do {
-      try connection.transaction { connection in
-        try connection.limitLocks()
-        try connection.lockChanges(ofSchema: setup.options.schema)
-        try change()
+    for _ in 0..<Self.mostAttempts {
+      do {
+        return try connection.transaction { connection in
+          try connection.limitLocks()
+          try connection.lockChanges(ofSchema: setup.options.schema)
+          try change()
+        }
+      } catch let error as ServerError {
+        if error.isRefusalOfWrites || error.isOfMissingFeature { return }
+        guard error.state == ServerError.lockState || error.state == ServerError.endedState || error.isTransient else {
+          throw error
+        }
+        Thread.sleep(forTimeInterval: .random(in: 0.05...0.15))
       }
-    } catch let error as ServerError
-      where error.isRefusalOfWrites || error.isOfMissingFeature || error.state == ServerError.lockState
-      || error.state == ServerError.endedState
-    {
-      return
     }
   }
+
+  /// The number of times that an opening tries to get the tables.
+  private static let mostAttempts = 20
 
   // MARK: What there is
 
