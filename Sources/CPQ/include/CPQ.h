@@ -9,7 +9,7 @@
 typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;
 typedef struct pg_cancel PGcancel;
-typedef void (*trellis_notice_processor)(void *, const char *);
+typedef void (*trellis_notice_receiver)(void *, const PGresult *);
 
 // The layouts of these two are part of libpq's interface.
 typedef struct trellis_pq_notification {
@@ -53,8 +53,9 @@ TRELLIS_PQ_FUNCTIONS(X)
 /// Returns null, or why it cannot be used, as a sentence.
 const char *trellis_pq_load(void);
 
-/// Makes a connection keep what the server notes, instead of printing it.
-void trellis_pq_silence(PGconn *connection);
+/// Makes a connection keep what the server notes, instead of printing it, and count the commits that did not wait for a
+/// replica until the end.
+void trellis_pq_silence(PGconn *connection, int *lonely_commits);
 
 /// Waits until the server has sent something or, if `sends` is not 0, takes more. A signal may end the wait early.
 /// Returns 0 if neither has happened, and 1 if it has, or if the connection is closed.

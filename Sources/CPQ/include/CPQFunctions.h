@@ -16,8 +16,10 @@
   X(char *, PQerrorMessage, (const PGconn *connection), (connection)) \
   X(int, PQsocket, (const PGconn *connection), (connection)) \
   X(int, PQbackendPID, (const PGconn *connection), (connection)) \
-  X(trellis_notice_processor, PQsetNoticeProcessor, \
-    (PGconn *connection, trellis_notice_processor processor, void *data), (connection, processor, data)) \
+  X(trellis_notice_receiver, PQsetNoticeReceiver, \
+    (PGconn *connection, trellis_notice_receiver receiver, void *data), (connection, receiver, data)) \
+  X(char *, PQhost, (const PGconn *connection), (connection)) \
+  X(char *, PQport, (const PGconn *connection), (connection)) \
   X(int, PQsslInUse, (PGconn *connection), (connection)) \
   X(int, PQsetnonblocking, (PGconn *connection, int isNonblocking), (connection, isNonblocking)) \
   X(int, PQflush, (PGconn *connection), (connection)) \

@@ -20,6 +20,8 @@ final class ReadReplica: Sendable {
   private let metadata: String
   /// The position in the log of the primary that the replica has to have replayed.
   private let required = Atomic<Int64>(0)
+  /// Whether the position of a save is not known, so that the replica answers nothing until the next one.
+  private let isUnknown = Atomic(false)
   /// Until when the replica is left alone, because it could not be reached.
   private let rest = Locked<ContinuousClock.Instant?>(nil)
 
@@ -52,7 +54,11 @@ final class ReadReplica: Sendable {
   /// Notes the position of a save.
   func require(_ position: Int64) {
     required.max(position, ordering: .sequentiallyConsistent)
+    isUnknown.store(false, ordering: .sequentiallyConsistent)
   }
+
+  /// Notes a save whose position could not be asked for.
+  func requireUnknown() { isUnknown.store(true, ordering: .sequentiallyConsistent) }
 
   // MARK: Reading
 
@@ -86,7 +92,7 @@ final class ReadReplica: Sendable {
   private func trying<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result? {
     let end = ContinuousClock.now + .seconds(Self.patience)
     var pause = 0.001
-    while !isResting {
+    while !isResting, !isUnknown.load(ordering: .sequentiallyConsistent) {
       guard let connection = try? pool.take(within: Self.patience) else {
         // A pool whose connections are all in use is no reason to rest.
         if pool.figures.inUse == 0 { leaveAlone() }
@@ -134,5 +140,14 @@ final class ReadReplica: Sendable {
       // A replica may not have a migration yet, or have one already that the primary tells of in a moment.
       do { try generation.check(answer) } catch { throw Refusal(isBehind: false) }
     }
+  }
+}
+
+extension PostgresStore {
+  /// Asks for the position of a save whose own answer is lost.
+  func requirePosition() {
+    guard let replica else { return }
+    let answer = try? pool.withConnection { try $0.run(ServerStatement("SELECT \(ReadReplica.position)")) }
+    if let answer, answer.count == 1 { replica.require(answer.integer(0, 0)) } else { replica.requireUnknown() }
   }
 }

@@ -119,6 +119,11 @@ final class ServerPool: Sendable {
       let connection = try open(min(timeout, limit))
       connection.epoch = epoch
       state.withLock { $0.figures.made += 1 }
+      if connection.isFirstOfTimeline {
+        // What other connections lead to is left behind.
+        renew()
+        connection.epoch = state.withLock { $0.epoch }
+      }
       return connection
     } catch {
       // Another thread may have more luck, and must not wait for a connection that never comes.
@@ -208,6 +213,8 @@ final class ServerPool: Sendable {
       do {
         return try withConnection(body)
       } catch let error as ServerError {
+        // A server that is silent on one connection is so on all.
+        if error.isSilence && error.isLost { renew() }
         guard error.isTransient && attempt < Self.mostAttempts || error.isShutdown && attempt == 1 else { throw error }
         if error.isShutdown { renew() }
         if attempt > 1 { Thread.sleep(forTimeInterval: .random(in: 0.001...0.01) * Double(attempt)) }

@@ -37,6 +37,14 @@ struct SaveMark {
       "SELECT 1 FROM \(setup.layout.names.saves) WHERE \"connection\" = $1 AND \"save\" = $2", parameters)
   }
 
+  /// Writes the mark again if it is there, and returns it. Its commit waits for the replicas that follow synchronously, and
+  /// so for all that was committed before.
+  var confirmation: ServerStatement {
+    ServerStatement(
+      "UPDATE \(setup.layout.names.saves) SET \"time\" = now() WHERE \"connection\" = $1 AND \"save\" = $2 RETURNING 1",
+      parameters)
+  }
+
   /// Deletes the marks of connections that were not used for a day.
   static func deleteOld(_ setup: PostgresSetup) -> ServerStatement {
     ServerStatement("DELETE FROM \(setup.layout.names.saves) WHERE \"time\" < now() - interval '1 day'")
@@ -94,9 +102,12 @@ struct CommitQuestion {
     // In this order: a replica that is promoted in between has everything when the mark is looked for.
     let (results, failure) = try connection.run([.isInRecovery, mark.question], isInterruptible: false)
     if let failure { throw failure }
-    guard results.count == 2, results[0].count == 1 else { return nil }
-    if results[1].count == 1 { return true }
-    return results[0].integer(0, 0) == 0 ? false : nil
+    guard results.count == 2, results[0].count == 1, results[0].integer(0, 0) == 0 else { return nil }
+    if results[1].count == 0 { return false }
+    // A commit whose session was ended while it waited for a replica is there, and gone if the replica takes over.
+    let confirmation = try connection.run([mark.confirmation], isInterruptible: false)
+    if let failure = confirmation.failure { throw failure }
+    return confirmation.results.first?.count == 1 ? true : nil
   }
 
   /// Whether the server still works on the transaction, because it has not noticed that its client is gone.

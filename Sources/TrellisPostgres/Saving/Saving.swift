@@ -65,6 +65,8 @@ struct SaveRun {
       } catch let error as ServerError {
         let isAgain =
           error.isTransient || error.isShutdown && attempt < 3 || store.leavesReadOnlyServer(after: error)
+        // A server that is silent on one connection is so on all.
+        if error.isSilence && error.isLost { store.pool.renew() }
         guard isAgain, attempt < Self.mostAttempts else {
           throw error.storeError(store.name, doing: ServerError.saving)
         }
@@ -120,10 +122,13 @@ struct SaveRun {
       let (results, failure) = try connection.run(ending, isInterruptible: false)
       if let failure { throw failure }
       if let replica, let answer = results.last, answer.count == 1 { replica.require(answer.integer(0, 0)) }
+      // What no replica has is gone if one of them takes over.
+      if connection.hasLonelyCommit { throw ServerError(message: "the commit is at no replica", isLost: true) }
     } catch {
       if error.isLost && !error.isOfBusyPool || error.isShutdown,
         try CommitQuestion(store, answer.transaction, mark).isCommitted(error)
       {
+        store.requirePosition()
         return
       }
       connection.rollBack()

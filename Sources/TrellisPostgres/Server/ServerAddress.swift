@@ -11,6 +11,10 @@ struct ServerAddress: Sendable {
   private let options: [Option]
   /// Where the server is, without a password, for messages.
   let name: String
+  /// The servers that libpq tries one after the other: hosts with their ports.
+  private let servers: [(host: String, port: String?)]
+  /// The number of servers.
+  var serverCount: Int { max(1, servers.count) }
 
   /// - Throws: ``StoreError`` if libpq does not accept the string, or reads a part of a password as something else. The
   ///   message has no part of a password.
@@ -37,11 +41,12 @@ struct ServerAddress: Sendable {
     func value(_ keyword: String) -> String? { found.first { $0.keyword == keyword }?.value }
     // Several hosts, and a port for all or for each of them, are separated by commas.
     let hosts = (value("host") ?? value("hostaddr") ?? "localhost").split(separator: ",")
-    let ports = (value("port") ?? "").split(separator: ",")
-    let places = hosts.enumerated().map { number, host in
-      let port = ports.count > number ? ports[number] : ports.first
-      return port.map { "\(host):\($0)" } ?? String(host)
+    let ports = (value("port") ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    servers = hosts.enumerated().map { number, host in
+      let port = ports.count > 1 ? ports.indices.contains(number) ? ports[number] : "" : ports.first ?? ""
+      return (String(host), port.isEmpty ? nil : String(port))
     }
+    let places = servers.map { server in server.port.map { "\(server.host):\($0)" } ?? server.host }
     name = "postgresql://\(places.joined(separator: ","))/\(value("dbname") ?? value("user") ?? "")"
   }
 
@@ -79,12 +84,13 @@ struct ServerAddress: Sendable {
   }
 
   /// The keywords and values of a connection, with Trellis's own where the string has none.
-  func keywords(timeout: Double) -> [(keyword: String, value: String)] {
-    var all = options.map { (keyword: $0.keyword, value: $0.value) }
+  func keywords(timeout: Double, first: Int = 0) -> [(keyword: String, value: String)] {
+    var all = options.map { (keyword: $0.keyword, value: Self.rotated($0, by: first)) }
     func addUnlessGiven(_ keyword: String, _ value: String) {
       if !all.contains(where: { $0.keyword == keyword }) { all.append((keyword, value)) }
     }
-    addUnlessGiven("connect_timeout", String(max(2, Int(timeout.rounded(.up)))))
+    // libpq waits as long for each server, so a silent one before the right one must not take all of the time.
+    addUnlessGiven("connect_timeout", String(max(2, Int((timeout / Double(serverCount)).rounded(.up)))))
     addUnlessGiven("application_name", "trellis")
     // A server that has gone away without a word is noticed after half a minute.
     addUnlessGiven("keepalives_idle", "15")
@@ -94,5 +100,19 @@ struct ServerAddress: Sendable {
     all.removeAll { $0.keyword == "client_encoding" }
     all.append(("client_encoding", "UTF8"))
     return all
+  }
+
+  /// The lists of an address begin with the same server.
+  private static func rotated(_ option: Option, by first: Int) -> String {
+    guard ["host", "hostaddr", "port"].contains(option.keyword) else { return option.value }
+    let parts = option.value.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count > 1 else { return option.value }
+    let start = first % parts.count
+    return (parts[start...] + parts[..<start]).joined(separator: ",")
+  }
+
+  /// The number of a server of the address; nil if libpq has found it elsewhere.
+  func number(host: String, port: String) -> Int? {
+    servers.firstIndex { $0.host == host && ($0.port ?? port) == port }
   }
 }

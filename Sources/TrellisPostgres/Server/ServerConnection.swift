@@ -34,6 +34,7 @@ struct ServerStatement {
 /// It stays in pipeline mode: statements are sent together and answered together, in one round trip.
 final class ServerConnection {
   private let handle: OpaquePointer
+  private let lonelyCommits: UnsafeMutablePointer<Int32>
   /// Distinguishes the connection from all others, of other programs too.
   let identity = Int64.random(in: 1 ... .max)
   /// The names of prepared statements. Empty forever if the connection prepares none.
@@ -46,6 +47,10 @@ final class ServerConnection {
   var patience: TimeInterval
   /// Whether the connection is in a transaction that this program has begun.
   var isInTransaction = false
+  /// Called when the server is silent for too long.
+  var didFindSilence: (() -> Void)?
+  /// Whether the connection was the first to a server that has taken the place of another.
+  var isFirstOfTimeline = false
   /// Belongs to the pool: how often it had renewed its connections when this one was opened.
   var epoch = 0
   /// The number of round trips, for tests.
@@ -96,7 +101,9 @@ final class ServerConnection {
     self.preparesStatements = preparesStatements
     self.pinsTransactions = pinsTransactions
     self.patience = patience
-    trellis_pq_silence(handle)
+    lonelyCommits = .allocate(capacity: 1)
+    lonelyCommits.initialize(to: 0)
+    trellis_pq_silence(handle, lonelyCommits)
     guard trellis_PQstatus(handle) == Int32(TRELLIS_PQ_CONNECTION_OK) else {
       throw ServerError(message: Self.message(of: handle), isLost: true)
     }
@@ -105,7 +112,13 @@ final class ServerConnection {
     }
   }
 
-  deinit { trellis_PQfinish(handle) }
+  deinit {
+    trellis_PQfinish(handle)
+    lonelyCommits.deallocate()
+  }
+
+  /// Whether a commit that was sent last is at no replica, although it should be: somebody has cancelled its wait.
+  var hasLonelyCommit: Bool { lonelyCommits.pointee > 0 }
 
   /// What libpq says, without the hints that it adds in lines that begin with a tab.
   private static func message(of handle: OpaquePointer) -> String {
@@ -115,6 +128,11 @@ final class ServerConnection {
 
   /// The version of the server, such as 150018.
   var serverVersion: Int { Int(trellis_PQserverVersion(handle)) }
+  /// The server that libpq has connected to, by its address.
+  var server: (host: String, port: String) {
+    func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
+    return (text(trellis_PQhost(handle)), text(trellis_PQport(handle)))
+  }
   /// The process of the server that serves this connection.
   var processID: Int32 { trellis_PQbackendPID(handle) }
 
@@ -346,6 +364,7 @@ final class ServerConnection {
       throw ServerError(state: "trellis-nested", message: "the connection was used while it was reading")
     }
     firstError = nil
+    lonelyCommits.pointee = 0
     endOfGrace = nil
     self.isInterruptible = isInterruptible
     interruption = isInterruptible ? Interruption.current : nil
@@ -482,6 +501,7 @@ extension ServerConnection {
       }
       guard isInterruptible, endOfGrace == nil, let cancellation = cancellation() else {
         isLost = true
+        didFindSilence?()
         throw .silence(patience, isLost: true)
       }
       cancellation.send()

@@ -22,9 +22,12 @@ final class PostgresSetup: Sendable {
   let storageChecksum: String
   /// Whether rows of an entity may refer to rows that are inserted after them.
   let mayReferForward: [Bool]
+  /// Which of several servers is the right one.
+  let choice: ServerChoice
 
   init(_ address: ServerAddress, _ options: PostgresOptions, _ model: Model) {
     self.address = address
+    choice = ServerChoice(count: address.serverCount)
     self.options = options
     let names = SQLNames.postgres(schema: options.schema)
     let layout = TableLayout(model, names: names)
@@ -77,14 +80,49 @@ final class PostgresSetup: Sendable {
     try connect(preparesStatements: !options.usesTransactionPool, within: limit)
   }
 
+  /// - Throws: ``StoreError`` with the code `cannotOpen` as well if only servers can be reached that are left behind.
   func connect(preparesStatements: Bool, within limit: TimeInterval = .infinity) throws(StoreError) -> ServerConnection
+  {
+    for _ in 0..<address.serverCount {
+      let connection = try connectToAny(preparesStatements: preparesStatements, within: limit)
+      if isCurrent(connection) { return connection }
+    }
+    throw StoreError(
+      .cannotOpen,
+      "The server that can be reached at \(address.name) is a former primary: another one has taken its place, and has been used here.",
+      remedy: "Make the former primary a replica of the other one, and let that be reached.")
+  }
+
+  /// Whether a server is the one that was used last, or has taken its place. Prefers it from now on.
+  private func isCurrent(_ connection: ServerConnection) -> Bool {
+    let server = connection.server
+    let number = address.number(host: server.host, port: server.port)
+    // What is asked of a pool, another server may answer next.
+    if !options.usesTransactionPool, let answer = try? connection.run(ServerChoice.question), answer.count == 1,
+      !answer.isNull(0, 0)
+    {
+      switch choice.note(timeline: answer.integer(0, 0)) {
+      case .former:
+        if let number { choice.leave(number) }
+        return false
+      case .new: connection.isFirstOfTimeline = true
+      case .known: break
+      }
+    }
+    guard let number, address.serverCount > 1 else { return true }
+    choice.prefer(number)
+    connection.didFindSilence = { [choice] in choice.leave(number) }
+    return true
+  }
+
+  private func connectToAny(preparesStatements: Bool, within limit: TimeInterval) throws(StoreError) -> ServerConnection
   {
     let timeout = min(options.timeout, limit)
     let connection: ServerConnection
     var isolation = "read committed"
     do throws(ServerError) {
       connection = try ServerConnection(
-        address.keywords(timeout: timeout), preparesStatements: preparesStatements,
+        address.keywords(timeout: timeout, first: choice.first), preparesStatements: preparesStatements,
         pinsTransactions: options.usesTransactionPool, patience: max(timeout, 0.1))
       // A role may have another level by default. Then a statement that has waited for another program's transaction
       // would not see what this one has done.
@@ -98,6 +136,8 @@ final class PostgresSetup: Sendable {
             "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED\(options.isReadOnly ? ", READ ONLY" : "")"
           ),
           OpenPrograms(self).registration,
+          // A commit that did not wait for its replicas is a warning.
+          ServerStatement("SET client_min_messages = warning"),
         ])
       }
       connection.patience = options.statementPatience

@@ -64,6 +64,126 @@ struct FailoverTests {
     #expect(before.isSubset(of: names) && names.contains("after") && names.count > before.count + 50)
   }
 
+  // MARK: Commits that wait for a replica
+
+  /// Waits for a save that the primary has committed and no replica has.
+  private func sessionThatWaits(_ pair: ReplicaPair) throws -> String {
+    for _ in 0..<1_000 {
+      let found = try pair.primary.psql(
+        "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> pg_backend_pid() LIMIT 1")
+      if !found.isEmpty { return found }
+      Thread.sleep(forTimeInterval: 0.02)
+    }
+    throw CocoaError(.fileReadUnknown)
+  }
+
+  @Test(
+    "a save whose wait for its replica is ended has not returned before the replica has it",
+    arguments: ["pg_terminate_backend", "pg_cancel_backend"])
+  func waits(_ ending: String) throws {
+    let pair = try ReplicaPair()
+    let shelf = try Shelf(pair.primaryURL, schema: "shelf", connections: 1, timeout: 60)
+    try shelf.insert("first")
+    try pair.waitUntilEqual()
+    // Its key is reserved by a transaction of its own. The request is used by the other thread only.
+    nonisolated(unsafe) let request = try shelf.inserting(["second"])
+    _ = try pair.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    _ = try pair.primary.psql("SELECT pg_reload_conf()")
+    try pair.replica.stop(mode: .immediate)
+    let outcome = Locked<String?>(nil)
+    Thread.detachNewThread {
+      do {
+        try shelf.store.connect().save(request)
+        outcome.withLock { $0 = "saved" }
+      } catch {
+        outcome.withLock { $0 = "\(error)" }
+      }
+    }
+    let session = try sessionThatWaits(pair)
+    _ = try pair.primary.psql("SELECT \(ending)(\(session))")
+    // The server shows the save from now on, and it is gone if the replica takes over.
+    var shown = ""
+    for _ in 0..<500 where shown != "2" {
+      shown = try pair.primary.psql("SELECT count(*) FROM shelf.\"Item\"", database: pair.database)
+    }
+    #expect(shown == "2")
+    Thread.sleep(forTimeInterval: 1)
+    #expect(outcome.withLock { $0 } == nil)
+    try pair.replica.start()
+    for _ in 0..<3_000 where outcome.withLock({ $0 == nil }) { Thread.sleep(forTimeInterval: 0.02) }
+    #expect(outcome.withLock { $0 } == "saved")
+    try pair.waitUntilEqual()
+    #expect(try pair.replica.psql("SELECT count(*) FROM shelf.\"Item\"", database: pair.database) == "2")
+  }
+
+  // MARK: Former primaries
+
+  @Test("a former primary that comes back is not used, for reads neither") func formerPrimary() throws {
+    let pair = try ReplicaPair()
+    let shelf = try Shelf(pair.writableURL, schema: "shelf", connections: 2, timeout: 10)
+    try shelf.insert("first")
+    try pair.waitUntilEqual()
+    try pair.primary.stop(mode: .immediate)
+    try pair.promote()
+    try shelf.insert("second")
+    try pair.primary.start()
+    // Both accept writes now, and the former primary is the first of the address.
+    shelf.store.pool.renew()
+    #expect(try shelf.names() == ["first", "second"])
+    try pair.replica.stop(mode: .immediate)
+    shelf.store.pool.renew()
+    let error = #expect(throws: StoreError.self) { try shelf.names() }
+    #expect(
+      error?.code == .cannotOpen && error?.message.contains("former primary") == true, "\(String(describing: error))")
+    #expect(code { try shelf.insert("third") } == .cannotOpen)
+    try pair.replica.start()
+    try shelf.insert("third")
+    #expect(try shelf.names() == ["first", "second", "third"])
+  }
+
+  @Test("connections to a server are left when another one has taken its place") func leftConnections() throws {
+    let pair = try ReplicaPair()
+    let shelf = try Shelf(pair.writableURL, schema: "shelf", connections: 2, timeout: 10)
+    try shelf.insert("first")
+    try pair.waitUntilEqual()
+    // One stays open to the primary, which is only cut off from the others.
+    let kept = try shelf.store.pool.take()
+    try pair.promote()
+    shelf.store.setup.choice.leave(0)
+    let fresh = try shelf.store.pool.take()
+    #expect(fresh.isFirstOfTimeline && fresh.server.port == String(pair.replica.port))
+    shelf.store.pool.giveBack(fresh)
+    shelf.store.pool.giveBack(kept)
+    try shelf.insert("second")
+    #expect(try pair.replica.psql("SELECT count(*) FROM shelf.\"Item\"", database: pair.database) == "2")
+    #expect(try pair.primary.psql("SELECT count(*) FROM shelf.\"Item\"", database: pair.database) == "1")
+  }
+
+  @Test("the server that was right is tried first, and each has its share of the time") func order() throws {
+    let address = try ServerAddress("postgresql://a,b:5433,c/shop?connect_timeout=7")
+    func value(_ keyword: String, first: Int) -> String? {
+      address.keywords(timeout: 30, first: first).first { $0.keyword == keyword }?.value
+    }
+    #expect(
+      value("host", first: 0) == "a,b,c" && value("host", first: 1) == "b,c,a" && value("host", first: 5) == "c,a,b")
+    #expect(value("port", first: 1) == "5433,," && value("connect_timeout", first: 0) == "7")
+    let other = try ServerAddress("host=a,b,c port=5000 dbname=shop")
+    let keywords = other.keywords(timeout: 30, first: 2)
+    #expect(keywords.first { $0.keyword == "port" }?.value == "5000")
+    #expect(keywords.first { $0.keyword == "connect_timeout" }?.value == "10")
+    #expect(other.number(host: "c", port: "5000") == 2 && other.number(host: "d", port: "5000") == nil)
+    #expect(address.number(host: "b", port: "5433") == 1 && address.number(host: "a", port: "5432") == 0)
+    let choice = ServerChoice(count: 3)
+    choice.prefer(1)
+    choice.leave(0)
+    #expect(choice.first == 1)
+    choice.leave(1)
+    #expect(choice.first == 2)
+    #expect(choice.note(timeline: 4) == .known && choice.note(timeline: 4) == .known)
+    #expect(
+      choice.note(timeline: 5) == .new && choice.note(timeline: 4) == .former && choice.note(timeline: 5) == .known)
+  }
+
   @Test("a lost commit is not taken for none because a replica that is behind does not have it yet")
   func question() throws {
     let pair = try ReplicaPair()
@@ -80,12 +200,18 @@ struct FailoverTests {
       // The statement that leaves the mark goes with the commit.
       direction == .toServer && String(decoding: bytes, as: UTF8.self).contains("_saves")
     }
+    let isSaved = Locked(false)
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 1)
       _ = try? pair.replica.psql("SELECT pg_wal_replay_resume()")
+      Thread.sleep(forTimeInterval: 1)
+      // A replica may have a commit that another one has not, which takes over.
+      #expect(!isSaved.withLock { $0 })
+      _ = try? pair.promote()
     }
     try shelf.store.connect().save(request)
-    #expect(try Shelf(pair.primaryURL, schema: "shelf").names() == ["first", "second"])
+    isSaved.withLock { $0 = true }
+    #expect(try Shelf(pair.replicaURL, schema: "shelf").names() == ["first", "second"])
   }
 
   @Test("keys that were reserved in a transaction that is lost are not given again to others")
