@@ -91,7 +91,7 @@ struct CommitQuestion {
       pause = min(1, pause * 2)
     } while Date.now < end
     throw StoreError(
-      .inputOutput,
+      .inDoubt,
       "The connection to \(store.name) was lost while a save was committed, and the server did not say whether it was: "
         + "it is transaction \(transaction).",
       remedy: "When the server can be reached, read the objects again.")

@@ -248,7 +248,7 @@ struct WriteRefusal {
         guard error.constraint.hasPrefix(PostgresSchema.foreignKeyPrefix) else { break }
         return StoreError(
           .refusedByServer,
-          "A \(name ?? error.table) cannot be deleted: objects of a newer model refer to it, by a relationship that this "
+          "An object of \(name ?? error.table) cannot be deleted: objects of a newer model refer to it, by a relationship that this "
             + "program does not know (\(error.table), \(error.constraint)).",
           remedy: "Delete it with a program that has the newer model.", entity: name)
       }

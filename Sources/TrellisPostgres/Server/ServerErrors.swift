@@ -154,7 +154,9 @@ extension ServerError {
     case "trellis-silence":
       StoreError(
         .timedOut, "\(store) did not do in time what Trellis was to \(doing): \(message).",
-        remedy: "Try again, or open the store with a longer statementTimeout for statements that take long.")
+        remedy:
+          "Try again when the server is well; open the store with a longer statementTimeout for statements that take long."
+      )
     default: nil
     }
   }

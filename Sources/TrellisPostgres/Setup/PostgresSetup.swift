@@ -153,7 +153,9 @@ final class PostgresSetup: Sendable {
       }
       throw StoreError(
         .cannotOpen, "There is no connection to \(address.name): \(error.message).",
-        remedy: "Check the address, the role and its password, and that the server runs.")
+        remedy:
+          "Try again if a server is about to take over; otherwise check the address, the role and its password, and that the server runs."
+      )
     }
     guard isolation == "read committed" else {
       throw StoreError(

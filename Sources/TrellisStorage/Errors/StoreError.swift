@@ -56,6 +56,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let full = Code(rawValue: "disk-full")
     /// Reading or writing failed.
     public static let inputOutput = Code(rawValue: "input-output")
+    /// A server did not say whether it has committed a save. The save may be there or not.
+    public static let inDoubt = Code(rawValue: "in-doubt")
     /// An object that a step of a migration asks for does not exist.
     public static let missingObject = Code(rawValue: "missing-object")
     /// Two objects would have the same unique key.

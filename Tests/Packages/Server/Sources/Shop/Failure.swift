@@ -58,6 +58,8 @@ struct Failure: HTTPResponseError {
     // The database restarts, another server takes over, or this instance is replaced by one with the new model.
     case .cannotOpen, .inputOutput, .readOnly, .migratedByOthers, .closed:
       self.init(.serviceUnavailable, error.code.rawValue, retryAfter: 5)
+    // The client looks whether it is saved before it tries again.
+    case .inDoubt: self.init(.gatewayTimeout, error.code.rawValue)
     case .notUnique, .danglingReference: self = .conflict
     case .unstorableValue, .limit, .refusedByServer: self.init(.unprocessableContent, error.code.rawValue)
     case .historyExpired, .otherHistory: self.init(.gone, error.code.rawValue)

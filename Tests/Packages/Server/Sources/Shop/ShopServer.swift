@@ -22,6 +22,7 @@ public struct ShopServer: Sendable {
     ProductRoutes(shop).add(to: router)
     OrderRoutes(shop).add(to: router)
     ChangeRoutes(shop).add(to: router)
+    HealthRoutes(shop).add(to: router)
     return Application(
       router: router,
       configuration: ApplicationConfiguration(
@@ -52,7 +53,7 @@ struct ShopStore: Sendable {
     _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
     let instance = instance
-    return try await container.perform(timeout: patience) { context in
+    return try await container.perform(timeout: patience, deadline: patience * 3) { context in
       context.author = instance
       return try body(context)
     }

@@ -34,6 +34,16 @@ struct RouteTests {
     }
   }
 
+  @Test("a service says whether it is ready, and how busy it is") func health() async throws {
+    try await withClient { client in
+      #expect(try await client.get("/live").status == .ok)
+      #expect(try await client.get("/ready").status == .ok)
+      _ = try await client.product("Tea", stock: 3)
+      let figures = try await client.get("/figures").decoded(as: FigureDocument.self)
+      #expect(figures.workers.uses > 0 && figures.workers.waiting == 0 && figures.connections?.inUse == 0)
+    }
+  }
+
   @Test("broken rules are named") func rules() async throws {
     try await withClient { client in
       _ = try await client.product("Tea", stock: 3)

@@ -39,6 +39,7 @@ import Trellis
     "each error has its status",
     arguments: [
       (StoreError.Code.busy, 503, 1), (.contended, 503, 1), (.cannotOpen, 503, 5), (.inputOutput, 503, 5),
+      (.inDoubt, 504, nil),
       (.readOnly, 503, 5), (.migratedByOthers, 503, 5), (.unstorableValue, 422, nil), (.historyExpired, 410, nil),
       (.otherHistory, 410, nil), (.notUnique, 409, nil), (.internalError, 500, nil),
     ] as [(StoreError.Code, Int, Int?)])
