@@ -1,6 +1,13 @@
 import TrellisModel
 import TrellisStorage
 
+/// What a read asks first, in its own round trip, and what it makes of the answer.
+struct ReadCheck {
+  let statement: ServerStatement
+  /// Throws if the rows that come next must not be used.
+  let check: (ServerResult) throws -> Void
+}
+
 /// What tells an open program whether it can still use the store.
 ///
 /// Each read and each save asks for ``OpenModels`` by the first statement of its transaction, in the same round trip. By

@@ -128,12 +128,19 @@ struct SaveRun {
       if error.isLost && !error.isOfBusyPool || error.isShutdown,
         try CommitQuestion(store, answer.transaction, mark).isCommitted(error)
       {
-        store.requirePosition()
+        requirePosition()
         return
       }
       connection.rollBack()
       throw error
     }
+  }
+
+  /// Asks for the position of a save whose own answer is lost.
+  private func requirePosition() {
+    guard let replica = store.replica else { return }
+    let answer = try? store.pool.withConnection { try $0.run(ServerStatement("SELECT \(ReadReplica.position)")) }
+    if let answer, answer.count == 1 { replica.require(answer.integer(0, 0)) } else { replica.requireUnknown() }
   }
 
   /// - Throws: ``SaveConflict``; ``ConstraintViolations``; ``RefusedRows``; ``StoreError``; a ``ServerError`` of the

@@ -3,13 +3,6 @@ import Synchronization
 import TrellisModel
 import TrellisStorage
 
-/// What a read asks first, in its own round trip, and what it makes of the answer.
-struct ReadCheck {
-  let statement: ServerStatement
-  /// Throws if the rows that come next must not be used.
-  let check: (ServerResult) throws -> Void
-}
-
 /// The connections to a replica that answers reads.
 ///
 /// It answers what it has replayed at least up to the last save that this program has made or heard of. A read waits for
@@ -140,14 +133,5 @@ final class ReadReplica: Sendable {
       // A replica may not have a migration yet, or have one already that the primary tells of in a moment.
       do { try generation.check(answer) } catch { throw Refusal(isBehind: false) }
     }
-  }
-}
-
-extension PostgresStore {
-  /// Asks for the position of a save whose own answer is lost.
-  func requirePosition() {
-    guard let replica else { return }
-    let answer = try? pool.withConnection { try $0.run(ServerStatement("SELECT \(ReadReplica.position)")) }
-    if let answer, answer.count == 1 { replica.require(answer.integer(0, 0)) } else { replica.requireUnknown() }
   }
 }
