@@ -10,6 +10,19 @@ extension StoreRequest {
     let row = OwnRow(entity, besideDeleted: besideDeleted)
     return sort.contains { row.isLeftBy(.operand($0.value)) } || predicate.map { row.isLeftBy(.predicate($0)) } == true
   }
+
+  /// The part of the condition that asks only for stored attributes of each object's own row. No unsaved change of another
+  /// object affects it. Nil if there is none.
+  func conditionOfAttributes(of entity: Entity) -> QueryPredicate? {
+    let row = OwnRow(entity, besideDeleted: true, asksForReferences: false)
+    let terms = predicate.map(\.terms)?.filter { !row.isLeftBy(.predicate($0)) } ?? []
+    return terms.isEmpty ? nil : .and(terms)
+  }
+}
+
+extension QueryPredicate {
+  /// The terms that all have to hold.
+  fileprivate var terms: [QueryPredicate] { if case .and(let terms) = self { terms.flatMap(\.terms) } else { [self] } }
 }
 
 extension Entity {
@@ -21,10 +34,13 @@ extension Entity {
 private struct OwnRow {
   private let entity: Entity
   private let besideDeleted: Bool
+  /// Whether references are values of the row.
+  private let asksForReferences: Bool
 
-  init(_ entity: Entity, besideDeleted: Bool) {
+  init(_ entity: Entity, besideDeleted: Bool, asksForReferences: Bool = true) {
     self.entity = entity
     self.besideDeleted = besideDeleted
+    self.asksForReferences = asksForReferences
   }
 
   /// Whether the value at a path is in the object's own row.
@@ -33,7 +49,8 @@ private struct OwnRow {
     guard let step = path.onlyStep, entity.properties.indices.contains(step) else { return false }
     switch entity.properties[step] {
     case .attribute(let attribute): return attribute.column != nil
-    case .relationship(let relationship): return relationship.column != nil && !canReadNil(relationship)
+    case .relationship(let relationship):
+      return asksForReferences && relationship.column != nil && !canReadNil(relationship)
     }
   }
 

@@ -87,11 +87,12 @@ extension ObjectGraph {
     return Array(sorted.dropFirst(request.offset).prefix(request.limit ?? .max))
   }
 
-  /// Every object of the entity, filtered and sorted in memory.
+  /// Every object of the entity whose own attributes fit, filtered and sorted in memory.
   func evaluateAll(_ request: StoreRequest, _ rule: LazyLoading) throws -> [ManagedObject] {
-    let everything = StoreRequest(entity: request.entity, includesSubentities: request.includesSubentities)
+    let own = request.conditionOfAttributes(of: runtime.info(request.entity).entity)
+    let wide = StoreRequest(entity: request.entity, includesSubentities: request.includesSubentities, predicate: own)
     let pending = try pendingObjects(of: request)
-    let candidates = try stored(everything, rule).filter { !pending.all.contains($0._key) } + pending.living
+    let candidates = try stored(wide, rule).filter { !pending.all.contains($0._key) } + pending.living
     let sorted = try SortOrder(request.sort).sorted(fitting(candidates, request))
     return sorted.dropFirst(request.offset).prefix(request.limit ?? .max).map(\.object)
   }

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import Trellis
 
@@ -54,6 +55,36 @@ import Trellis
     #expect(try names(Node.where { $0.team.name == "red" }).isEmpty)
     #expect(try names(Node.where { $0.team == nil }).count == 9)
     #expect(try names(Node.where { $0.team.is(team) }) == ["n1"])
+  }
+
+  @Test("conditions on own attributes are left to the store, whatever else is unsaved")
+  func pendingBesideAttributes() throws {
+    let counts = Mutex<[Int]>([])
+    let container = try PersistentContainer(
+      model: .shapes, store: .memory,
+      log: QueryLog { entry in if entry.kind == .fetch { counts.withLock { $0.append(entry.rows) } } })
+    let filler = container.newContext()
+    for number in 0..<50 { _ = Node(in: filler, name: "n\(number)", rank: Int64(number)) }
+    try filler.save()
+    let context = container.newContext()
+    let first = try #require(try context.first(Node.where { $0.name == "n1" }))
+    let team = Team(in: context, name: "red")
+    first.team = team
+    first.rank = 40
+    counts.withLock { $0 = [] }
+    func names(_ request: FetchRequest<Node.Columns>) throws -> [String] { try context.fetch(request).map(\.name) }
+    #expect(
+      try names(
+        Node.where {
+          $0.rank > 46; $0.team == nil
+        }.sorted { $0.team.name.ascending }) == ["n47", "n48", "n49"])
+    #expect(try names(Node.where { $0.rank > 30 && $0.rank < 42 && $0.team.name == "red" }) == ["n1"])
+    #expect(counts.withLock { $0 } == [3, 11])
+    // What depends on others, alone or in part, is tested in memory.
+    #expect(try names(Node.where { $0.team.name == "red" || $0.rank == 3 }) == ["n1", "n3"])
+    #expect(counts.withLock { $0.last } == 50)
+    try context.delete(team)
+    #expect(try names(Node.where { $0.rank > 39 && $0.rank < 42 && $0.team == nil }) == ["n1", "n40", "n41"])
   }
 
   @Test("an inner condition may speak of the outer object")
