@@ -53,7 +53,7 @@ struct ShopStore: Sendable {
     _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
     let instance = instance
-    return try await container.perform(timeout: patience, deadline: patience * 3) { context in
+    return try await container.perform(timeout: patience, deadline: .seconds(30)) { context in
       context.author = instance
       return try body(context)
     }
