@@ -16,7 +16,7 @@ import TrellisStorage
 final class ChangeWatcher: @unchecked Sendable {
   private let setup: PostgresSetup
   private let history: ServerHistory?
-  /// The replica that has to have what others have saved before it is read. Nil if there is none.
+  /// The replica that must have replayed the saves of others before it answers. Nil without a replica.
   private let replica: ReadReplica?
   private let origin: Int64
   private let channel: String
@@ -149,8 +149,8 @@ final class ChangeWatcher: @unchecked Sendable {
     guard let connection else { return }
     let news = connection.notices().filter { $0 != String(origin) }
     // Before anybody reads because of them.
-    if !news.isEmpty, let replica, let answer = try? connection.run(ServerStatement("SELECT \(ReadReplica.position)")) {
-      if answer.count == 1 { replica.require(answer.integer(0, 0)) }
+    if !news.isEmpty, let replica {
+      replica.require(try? connection.run(ServerStatement("SELECT \(ReadReplica.position)")))
     }
     for notice in news {
       // Trellis sends a number.
@@ -180,7 +180,7 @@ final class ChangeWatcher: @unchecked Sendable {
     guard let result = try? connection.run(question), result.count == 1 else { return }
     let own = Int64(ownTransactions.load(ordering: .sequentiallyConsistent))
     // Before anybody reads because of what others have saved.
-    replica?.require(result.integer(0, 2))
+    if !result.isNull(0, 2) { replica?.require(result, column: 2) }
     let others = result.integer(0, 0) - firstTransaction - own
     if others > lastOthers || isAnew {
       lastOthers = others

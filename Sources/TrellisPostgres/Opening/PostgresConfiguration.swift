@@ -29,7 +29,7 @@ extension StoreConfiguration {
   ///   - statementTimeout: The number of seconds that a call waits for each answer, if it is not that of `timeout`: for
   ///     reports and other statements that take long. The statements of a migration have at least ten minutes, unless
   ///     this says otherwise.
-  ///   - replica: The address of a replica of the server, for reads of contexts that ask for it. Nil if there is none.
+  ///   - replica: The address of a replica of the server, for reads of contexts that ask for it. Nil without a replica.
   ///   - throughTransactionPool: Whether a pool such as PgBouncer, in its mode `transaction`, lies between the program and
   ///     the server. Statements are then not prepared, and the saves of others are noticed by asking every two seconds.
   ///   - migration: What happens to a store that was made with a former version of the model. Unlike a file, it is not

@@ -6,7 +6,7 @@ import TrellisStorage
 /// The connections to a replica that answers reads.
 ///
 /// It answers what it has replayed at least up to the last save that this program has made or heard of. A read waits for
-/// that for a moment, and goes to the primary otherwise. So a program sees its own saves, whoever answers.
+/// that for a moment, and goes to the primary otherwise. So a program sees its own saves in both cases.
 final class ReadReplica: Sendable {
   let pool: ServerPool
   private let generation: StoreGeneration
@@ -44,14 +44,15 @@ final class ReadReplica: Sendable {
     "(SELECT CASE WHEN NOT pg_is_in_recovery() THEN ((CASE current_setting('synchronous_commit') WHEN 'off' "
     + "THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END) - '0/0'::pg_lsn)::bigint END)"
 
-  /// Notes the position of a save.
-  func require(_ position: Int64) {
-    required.max(position, ordering: .sequentiallyConsistent)
+  /// Notes the answer to ``position``. Without one, or from a server that is a replica itself, the position of a save is
+  /// unknown.
+  func require(_ answer: ServerResult?, column: Int = 0) {
+    guard let answer, answer.count == 1, !answer.isNull(0, column) else {
+      return isUnknown.store(true, ordering: .sequentiallyConsistent)
+    }
+    required.max(answer.integer(0, column), ordering: .sequentiallyConsistent)
     isUnknown.store(false, ordering: .sequentiallyConsistent)
   }
-
-  /// Notes a save whose position could not be asked for.
-  func requireUnknown() { isUnknown.store(true, ordering: .sequentiallyConsistent) }
 
   // MARK: Reading
 

@@ -564,7 +564,7 @@ struct SaveStatements {
     history.map { history in model.entities[entity].subtree.contains { !history.kept[$0].isEmpty } } ?? false
   }
 
-  /// The columns that a delete of rows of an entity returns. Nil if nobody asks for any.
+  /// The columns that a delete of rows of an entity returns. Nil if it returns none.
   private func deletedColumns(of alias: String, _ entity: Int) -> String? {
     let table = layout.tables[entity]
     if keepsValues(entity) { return table.selection(alias) }

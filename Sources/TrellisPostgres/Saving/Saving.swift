@@ -121,7 +121,7 @@ struct SaveRun {
       // A commit is never interrupted, so that its answer tells whether there is one.
       let (results, failure) = try connection.run(ending, isInterruptible: false)
       if let failure { throw failure }
-      if let replica, let answer = results.last, answer.count == 1 { replica.require(answer.integer(0, 0)) }
+      replica?.require(results.last)
       // What no replica has is gone if one of them takes over.
       if connection.hasLonelyCommit { throw ServerError(message: "the commit is at no replica", isLost: true) }
     } catch {
@@ -139,8 +139,8 @@ struct SaveRun {
   /// Asks for the position of a save whose own answer is lost.
   private func requirePosition() {
     guard let replica = store.replica else { return }
-    let answer = try? store.pool.withConnection { try $0.run(ServerStatement("SELECT \(ReadReplica.position)")) }
-    if let answer, answer.count == 1 { replica.require(answer.integer(0, 0)) } else { replica.requireUnknown() }
+    replica.require(
+      try? store.pool.withConnection { try $0.run(ServerStatement("SELECT \(ReadReplica.position)")) })
   }
 
   /// - Throws: ``SaveConflict``; ``ConstraintViolations``; ``RefusedRows``; ``StoreError``; a ``ServerError`` of the

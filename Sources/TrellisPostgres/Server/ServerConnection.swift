@@ -117,7 +117,7 @@ final class ServerConnection {
     lonelyCommits.deallocate()
   }
 
-  /// Whether a commit that was sent last is at no replica, although it should be: somebody has cancelled its wait.
+  /// Whether a commit that was sent last is at no replica, because its wait for one was cancelled.
   var hasLonelyCommit: Bool { lonelyCommits.pointee > 0 }
 
   /// What libpq says, without the hints that it adds in lines that begin with a tab.

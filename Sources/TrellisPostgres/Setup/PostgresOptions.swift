@@ -5,7 +5,7 @@ import TrellisStorage
 struct PostgresOptions: Sendable {
   var connectionString: String
   var schema: String
-  /// The address of a replica for reads. Nil if there is none.
+  /// The address of a replica for reads. Nil without a replica.
   var replica: String?
   var connections = 8
   var timeout: TimeInterval = 30

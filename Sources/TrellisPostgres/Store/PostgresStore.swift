@@ -17,7 +17,7 @@ package final class PostgresStore: Store {
   /// What the store keeps beside the rows.
   let features: StoreFeatureParts
   let watcher: ChangeWatcher
-  /// The replica that answers reads of contexts which ask for it. Nil if there is none.
+  /// The replica that answers reads of contexts which ask for it. Nil without a replica.
   let replica: ReadReplica?
   private let keys: ServerKeys
   /// Whether the server was written to, since it has last refused to be.

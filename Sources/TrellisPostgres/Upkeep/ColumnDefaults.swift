@@ -5,14 +5,14 @@ import TrellisStorage
 /// The defaults of columns, which a row gets that another program inserts: a new key, the first version, the root entity of
 /// a hierarchy, and the defaults of the model. Trellis itself writes all values.
 ///
-/// Defaults that somebody else has given a column stay, as do those of a migration for programs with a former model.
+/// Defaults that another program has set stay, as do those of a migration for programs with a former model.
 struct ColumnDefaults {
-  /// A column, and its default as the store has set it.
   private struct Column: Hashable {
     let table: String
     let name: String
   }
 
+  /// The default of a column as the store has set it.
   private struct Default: Codable {
     let table: String
     let column: String
@@ -24,10 +24,13 @@ struct ColumnDefaults {
 
   private let connection: ServerConnection
   private let setup: PostgresSetup
+  /// The expressions that the columns should have, by the names on the server.
+  private let wanted: [Column: String]
 
   init(_ connection: ServerConnection, _ setup: PostgresSetup) {
     self.connection = connection
     self.setup = setup
+    wanted = Self.wanted(setup)
   }
 
   private var names: SQLNames { setup.layout.names }
@@ -97,12 +100,12 @@ struct ColumnDefaults {
 
   // MARK: What there should be
 
-  /// The expressions, by the names on the server.
-  private var wanted: [Column: String] {
+  private static func wanted(_ setup: PostgresSetup) -> [Column: String] {
+    let names = setup.layout.names
     var wanted: [Column: String] = [:]
     for root in setup.model.entities where root.parent == nil {
       let table = names.fitted(root.name)
-      wanted[Column(table: table, name: "_id")] = "\(names.qualifier)\(Self.keyFunction)"
+      wanted[Column(table: table, name: "_id")] = "\(names.qualifier)\(keyFunction)"
       wanted[Column(table: table, name: "_version")] = "1"
       if root.isInHierarchy, !root.isAbstract {
         wanted[Column(table: table, name: "_entity")] = SQLName.literal(root.name)
@@ -140,7 +143,7 @@ struct ColumnDefaults {
 
   /// The columns to change, each with its new default or nil for none.
   private func changes(_ found: Found) -> [(column: Column, expression: String?)] {
-    let (recorded, present, wanted) = (found.recorded, found.present, wanted)
+    let (recorded, present) = (found.recorded, found.present)
     var changes: [(column: Column, expression: String?)] = []
     for (column, expression) in wanted {
       let isOwn = present[column].map { $0 == recorded[column]?.present } ?? true
@@ -167,7 +170,7 @@ struct ColumnDefaults {
         "ALTER TABLE \(names.qualifier)\(SQLName.quoted(table)) \(actions.joined(separator: ", "))"
       ])
     }
-    // A default of somebody else is no own one, and is not recorded.
+    // A default that another program has set is not recorded.
     let set = Set(changes.values.joined().map(\.column))
     let found = try read().present
     let list = wanted.compactMap { column, expression -> Default? in
