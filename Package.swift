@@ -21,12 +21,21 @@ var package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Trellis", targets: ["Trellis"] + exported),
+    .library(name: "TrellisUI", targets: ["TrellisUI"]),
     .library(name: "TrellisFoundationPredicates", targets: ["TrellisFoundationPredicates"]),
     .library(name: "TrellisStorage", targets: ["TrellisModel", "TrellisStorage"]),
     .library(name: "TrellisJSON", targets: ["TrellisJSON"]),
+    .library(name: "TrellisCSV", targets: ["TrellisCSV"]),
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
+    .library(name: "TrellisTesting", targets: ["TrellisTesting"]),
     .library(name: "TrellisCoreData", targets: ["TrellisCoreData"]),
+    .library(name: "TrellisAdoption", targets: ["TrellisAdoption"]),
     .library(name: "TrellisPostgres", targets: ["TrellisPostgres"]),
+    .library(name: "TrellisTimeTravel", targets: ["TrellisTimeTravel"]),
+    .library(name: "TrellisSync", targets: ["TrellisSync"]),
+    .library(name: "TrellisPostgresAdoption", targets: ["TrellisPostgresAdoption"]),
+    .library(name: "TrellisLinkedSQLite", targets: ["TrellisLinkedSQLite"]),
+    .library(name: "TrellisSQLiteFunctions", targets: ["CSQLiteFunctions"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .plugin(name: "TrellisGenerate", targets: ["TrellisGenerate"]),
     .executable(name: "trellis", targets: ["TrellisTool"]),
@@ -46,9 +55,18 @@ var package = Package(
     .target(name: "TrellisModelFile", dependencies: ["TrellisModel"], swiftSettings: settings),
 
     // What a store has to do, and the embedded stores: SQLite and memory. None of them knows the object graph.
-    .target(name: "CSQLite", dependencies: ["CLibrary"]),
+    // The functions of SQLite are listed where a program with a build of its own finds them.
+    .target(name: "CSQLiteFunctions"),
+    .target(name: "CSQLite", dependencies: ["CLibrary", "CSQLiteFunctions"]),
     .target(
       name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel"], swiftSettings: settings),
+
+    // The library that the program is linked with. Nothing of this package depends on it, so nothing here is linked with it.
+    .target(
+      name: "CLinkedSQLite", dependencies: ["CSQLiteFunctions"], linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(
+      name: "TrellisLinkedSQLite", dependencies: ["CLinkedSQLite", "TrellisModel", "TrellisStorage"],
+      swiftSettings: settings),
 
     // The object graph. It knows no store but by the contract.
     .target(name: "TrellisRuntime", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
@@ -57,11 +75,34 @@ var package = Package(
     .target(
       name: "TrellisJSON", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"], swiftSettings: settings),
 
+    // Tables in CSV, in and out. Programs that use it import it beside `Trellis`.
+    .target(
+      name: "TrellisCSV", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime", "TrellisJSON"],
+      swiftSettings: settings),
+
     // What people import.
     .target(name: "Trellis", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
 
+    // What screens keep: lists, forms, their state; and views for SwiftUI, UIKit and AppKit, where these are. Programs that use
+    // it import it beside `Trellis`. Its sources are compiled in Tests/Packages/Stubs as well, so they use what is public.
+    .target(name: "TrellisUI", dependencies: ["Trellis"], swiftSettings: settings),
+
     // The rules that every store obeys, as cases to run against one.
     .target(name: "TrellisStoreTesting", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
+
+    // Data for tests and previews of programs: fixtures, and random objects. It does not need Swift Testing.
+    .target(
+      name: "TrellisTesting",
+      dependencies: [
+        "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisRuntime", "TrellisJSON", "TrellisDynamic",
+      ],
+      swiftSettings: settings),
+
+    // Undo of past saves, objects as they were, and what differs between two moments. Programs that use it import it beside
+    // `Trellis`.
+    .target(
+      name: "TrellisTimeTravel", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"],
+      swiftSettings: settings),
 
     // Foundation's `#Predicate` as one more way of writing a predicate. Programs that use it import it beside `Trellis`.
     .target(
@@ -84,15 +125,34 @@ var package = Package(
         permissions: [.writeToPackageDirectory(reason: "The generated Swift file lies beside its model.")]),
       dependencies: ["trellis-gen"]),
 
+    // SQLite files that other programs have written.
+    .target(name: "TrellisForeignFiles", dependencies: ["CSQLite"], swiftSettings: settings),
+
     // Core Data's models and stores, for the program and for apps that bring their data along. They import it beside `Trellis`.
     .target(
-      name: "TrellisCoreData", dependencies: ["CSQLite", "TrellisModel", "TrellisModelFile", "TrellisStorage"],
+      name: "TrellisCoreData",
+      dependencies: ["TrellisForeignFiles", "TrellisModel", "TrellisModelFile", "TrellisStorage"],
+      swiftSettings: settings),
+
+    // Databases of any origin as models and stores. Programs that use it import it beside `Trellis`.
+    .target(
+      name: "TrellisAdoption",
+      dependencies: ["TrellisForeignFiles", "TrellisModel", "TrellisModelFile", "TrellisStorage"],
       swiftSettings: settings),
 
     // The store on a PostgreSQL server. Programs that use it import it beside `Trellis`.
-    .target(name: "CPQ", dependencies: ["CLibrary"]),
+    .target(
+      name: "CPQ", dependencies: ["CLibrary"], linkerSettings: [.linkedLibrary("Ws2_32", .when(platforms: [.windows]))]),
     .target(
       name: "TrellisPostgres", dependencies: ["CPQ", "TrellisModel", "TrellisStorage"],
+      swiftSettings: settings),
+
+    // Databases on a PostgreSQL server as models and stores.
+    .target(
+      name: "TrellisPostgresAdoption",
+      dependencies: [
+        "TrellisAdoption", "TrellisForeignFiles", "TrellisModelFile", "TrellisPostgres", "TrellisStorage",
+      ],
       swiftSettings: settings),
 
     // Objects of a model that is known only at run time, and local pages about a store.
@@ -100,7 +160,15 @@ var package = Package(
       name: "TrellisDynamic", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"],
       swiftSettings: settings),
     .target(
-      name: "TrellisBrowser", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime", "TrellisDynamic"],
+      name: "TrellisBrowser",
+      dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime", "TrellisDynamic", "TrellisTimeTravel"],
+      swiftSettings: settings),
+
+    // Replicas that work without each other, and a server that keeps them equal. Programs that use it import it beside
+    // `Trellis`.
+    .target(
+      name: "TrellisSync",
+      dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime", "TrellisDynamic", "TrellisTimeTravel"],
       swiftSettings: settings),
 
     // Pictures of models.
@@ -111,8 +179,9 @@ var package = Package(
     .executableTarget(
       name: "TrellisTool",
       dependencies: [
-        "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisDynamic",
-        "TrellisBrowser", "TrellisDiagram", "TrellisCoreData", "TrellisPostgres",
+        "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON", "TrellisCSV", "TrellisRuntime",
+        "TrellisDynamic", "TrellisBrowser", "TrellisDiagram", "TrellisCoreData", "TrellisAdoption", "TrellisPostgres",
+        "TrellisPostgresAdoption", "TrellisSync", "TrellisTesting", "TrellisTimeTravel",
       ],
       path: "Sources/trellis-tool", swiftSettings: settings),
     .plugin(
@@ -178,7 +247,7 @@ if !isResolvedDependency {
       name: "TrellisMigrationTests",
       dependencies: [
         "TrellisTestSupport", "TrellisStorage", "TrellisModel", "TrellisModelFile", "TrellisJSON", "TrellisPostgres",
-        "CSQLite",
+        "TrellisRuntime", "TrellisDynamic", "TrellisTesting", "CSQLite",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -195,14 +264,23 @@ if !isResolvedDependency {
       dependencies: [
         "TrellisTestSupport", "TrellisTool", "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON",
       ],
-      exclude: ["Described", "Guide"], swiftSettings: settings),
+      exclude: ["Described", "Guide", "Types"], swiftSettings: settings),
     .testTarget(
       name: "TrellisCoreDataTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisCoreData", "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON",
+        "TrellisTestSupport", "TrellisForeignFiles", "TrellisCoreData", "TrellisModel", "TrellisModelFile",
+        "TrellisStorage", "TrellisJSON",
         "TrellisGenerator", "TrellisDynamic", "TrellisRuntime", "CSQLite",
       ],
       exclude: ["Fixtures"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisAdoptionTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisAdoption", "TrellisForeignFiles", "TrellisPostgresAdoption", "TrellisModel",
+        "TrellisModelFile",
+        "TrellisStorage", "TrellisGenerator", "CSQLite",
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisPostgresTests",
       dependencies: [
@@ -211,29 +289,43 @@ if !isResolvedDependency {
       ],
       exclude: [
         "Functions/fold.sql", "Functions/make_functions.py", "Functions/numbers.sql", "Functions/print_tables.swift",
-        "Functions/search.sql",
+        "Functions/search.sql", "Statements/PostgreSQL.txt", "Statements/SQLite.txt",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisDynamicTests",
       dependencies: [
         "TrellisTestSupport", "TrellisStoreTesting", "TrellisDynamic", "Trellis", "TrellisRuntime", "TrellisStorage",
-        "TrellisModel", "TrellisModelFile", "TrellisJSON",
+        "TrellisModel", "TrellisModelFile", "TrellisJSON", "TrellisTesting",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
+      name: "TrellisTestingTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisTesting", "Trellis", "TrellisDiaryModel", "TrellisReceiptMindModel",
+        "TrellisRuntime", "TrellisDynamic", "TrellisStorage", "TrellisModel", "TrellisModelFile",
+      ],
+      exclude: ["Diaries.json"], swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisImportTests",
       dependencies: [
-        "TrellisTestSupport", "Trellis", "TrellisJSON", "TrellisDynamic", "TrellisRuntime", "TrellisStorage",
-        "TrellisModel", "TrellisModelFile",
+        "TrellisTestSupport", "Trellis", "TrellisJSON", "TrellisCSV", "TrellisTesting", "TrellisDynamic",
+        "TrellisRuntime",
+        "TrellisStorage", "TrellisModel", "TrellisModelFile",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisHistoryTests",
       dependencies: [
-        "TrellisPostgres", "TrellisTestSupport", "Trellis", "TrellisDynamic", "TrellisRuntime", "TrellisStorage",
-        "TrellisModel",
-        "TrellisModelFile",
+        "TrellisPostgres", "TrellisTestSupport", "Trellis", "TrellisTimeTravel", "TrellisDynamic", "TrellisRuntime",
+        "TrellisStorage", "TrellisModel", "TrellisModelFile",
+      ],
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisSyncTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisSync", "Trellis", "TrellisDynamic", "TrellisRuntime", "TrellisStorage",
+        "TrellisModel", "TrellisModelFile",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
@@ -259,7 +351,8 @@ if !isResolvedDependency {
       name: "TrellisStoryTests",
       dependencies: [
         "TrellisJSON",
-        "TrellisTestSupport", "Trellis", "TrellisDexModel", "TrellisDiaryModel", "TrellisInnerInterviewModel",
+        "TrellisTestSupport", "TrellisTimeTravel", "Trellis", "TrellisDexModel", "TrellisDiaryModel",
+        "TrellisInnerInterviewModel",
         "TrellisReceiptMindModel",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
@@ -277,13 +370,17 @@ if !isResolvedDependency {
       name: "TrellisStepTests",
       dependencies: [
         "TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisStorage", "TrellisModel", "TrellisModelFile",
-        "TrellisJSON", "TrellisPostgres",
+        "TrellisJSON", "TrellisPostgres", "TrellisTesting",
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisLiveTests", dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisUITests",
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisUI", "TrellisDiaryModel", "TrellisReceiptMindModel"],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisRefusalTests",
       dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisModel", "TrellisStorage"],
@@ -305,8 +402,16 @@ if !isResolvedDependency {
     .executableTarget(
       name: "TrellisWriterProcess", dependencies: ["Trellis", "TrellisPostgres"], path: "Tests/TrellisWriterProcess",
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    // Chooses the SQLite library of its process by its arguments.
+    .target(
+      name: "CTestLibrary", dependencies: ["CSQLiteFunctions"], path: "Tests/CTestLibrary",
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
+    .executableTarget(
+      name: "TrellisLibraryProcess", dependencies: ["CTestLibrary", "Trellis"], path: "Tests/TrellisLibraryProcess",
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
-      name: "TrellisProcessTests", dependencies: ["TrellisTestSupport", "TrellisWriterProcess", "Trellis"],
+      name: "TrellisProcessTests",
+      dependencies: ["TrellisTestSupport", "TrellisWriterProcess", "TrellisLibraryProcess", "Trellis"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisFoundationPredicatesTests",

@@ -15,14 +15,20 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisCoreData", "TrellisPostgres"]
+MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisCSV", "TrellisRuntime", "TrellisUI", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisTesting", "TrellisCoreData", "TrellisAdoption", "TrellisPostgres", "TrellisPostgresAdoption", "TrellisTimeTravel", "TrellisSync", "TrellisLinkedSQLite"]
 GROUPS = [
-    ("Start", ["GeneratedCode", "ModelFile", "ModelErrors", "Migration", "MigrationSteps", "Tool"]),
-    ("Work with objects", ["Fetching", "Predicates", "Dates", "Values", "Derived", "Searching", "Relationships", "DeleteRules", "Validation", "Undo", "History", "ImportingJSON"]),
-    ("Several contexts", ["ChildContexts", "Conflicts", "LiveResults"]),
-    ("Stores", ["SQLite", "PostgreSQL", "Rollouts", "JSONStore", "ExternalStorage", "Limits", "Reliability", "Performance", "WritingAStore"]),
-    ("From other frameworks", ["ComingFromCoreData", "ComingFromSwiftData"]),
-    ("Releases", ["Changelog"]),
+    ("First steps", ["Tutorial"]),
+    ("How-to", [
+        "GeneratedCode", "Fetching", "Dates", "Values", "Derived", "Searching", "Validation", "ChildContexts", "Undo",
+        "LiveResults", "Screens", "Conflicts", "History", "Sync", "SyncConflicts", "ImportingJSON", "ImportingCSV", "OtherLanguages", "Migration", "MigrationSteps", "Rehearsing",
+        "ExternalStorage", "Extensions", "Testing", "Integrations", "Xcode", "Rollouts", "Sharding", "WritingAStore", "Adopting",
+        "ComingFromCoreData", "ComingFromSwiftData", "MCP", "Agents",
+    ]),
+    ("Reference", [
+        "ModelFile", "ModelErrors", "Predicates", "Relationships", "DeleteRules", "Tool", "SQLite", "Encryption", "PostgreSQL",
+        "JSONStore", "SyncProtocol", "Limits", "Platforms", "Releases", "Changelog",
+    ]),
+    ("Explanation", ["Reliability", "Performance"]),
 ]
 # The pages for those who change the code: all of this folder, in the order of their names after the first one.
 INSIDE, FIRST = "Contributing/", "Contributing/Architecture"
@@ -145,6 +151,8 @@ def write_symbols(folder):
             "swift", "symbolgraph-extract", "-module-name", module, "-I", os.path.join(build, "Modules"), "-Xcc",
             "-fmodule-map-file=" + os.path.join(build, "CDigest.build", "module.modulemap"), "-Xcc",
             "-fmodule-map-file=" + os.path.join(build, "CSQLite.build", "module.modulemap"), "-Xcc",
+            "-fmodule-map-file=" + os.path.join(build, "CLinkedSQLite.build", "module.modulemap"), "-Xcc",
+            "-I" + os.path.join(ROOT, "Sources", "CSQLiteFunctions", "include"), "-Xcc",
             "-fmodule-map-file=" + os.path.join(build, "CPQ.build", "module.modulemap"), "-target", target,
             "-output-dir", folder, "-minimum-access-level", "public", "-skip-synthesized-members")
     for number, name in enumerate(sorted(os.listdir(folder))):

@@ -17,7 +17,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BASELINE = os.path.join(ROOT, "Tests", "api.txt")
-MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisCoreData", "TrellisPostgres"]
+MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisCSV", "TrellisRuntime", "TrellisUI", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisTesting", "TrellisCoreData", "TrellisAdoption", "TrellisPostgres", "TrellisPostgresAdoption", "TrellisTimeTravel", "TrellisSync", "TrellisLinkedSQLite"]
 
 
 def output(*command):
@@ -30,6 +30,8 @@ def symbols(module, build, target, folder):
         "swift", "symbolgraph-extract", "-module-name", module, "-I", os.path.join(build, "Modules"), "-Xcc",
         "-fmodule-map-file=" + os.path.join(build, "CDigest.build", "module.modulemap"), "-Xcc",
         "-fmodule-map-file=" + os.path.join(build, "CSQLite.build", "module.modulemap"), "-Xcc",
+        "-fmodule-map-file=" + os.path.join(build, "CLinkedSQLite.build", "module.modulemap"), "-Xcc",
+        "-I" + os.path.join(ROOT, "Sources", "CSQLiteFunctions", "include"), "-Xcc",
         "-fmodule-map-file=" + os.path.join(build, "CPQ.build", "module.modulemap"), "-target", target,
         "-output-dir", folder, "-minimum-access-level", "public", "-skip-synthesized-members")
     for name in sorted(os.listdir(folder)):

@@ -17,7 +17,7 @@ CASES = ROOT / "Tests/TrellisModelFileTests/Cases"
 SCHEMA_CODES = [
     "bad-count", "bad-name", "composite-grammar", "composite-options", "derived-words", "empty-composite", "empty-enum",
     "missing-key", "name-clash", "reserved-case", "scalar-forms", "stored-derivations", "unknown-key", "unknown-word", "wrong-type",
-    "unknown-type", "history-grammar",
+    "unknown-type", "history-grammar", "sync-grammar",
 ]
 
 

@@ -20,7 +20,7 @@ ALLOWED_PERCENT = 2
 ALLOWED_BYTES = 30_000
 LIBRARY = ["TrellisModel", "TrellisStorage", "TrellisRuntime", "Trellis"]
 TOOL = ["TrellisModel-tool", "TrellisModelFile-tool", "TrellisGenerator-tool", "trellis_gen-tool"]
-BESIDE = ["TrellisModelFile", "TrellisJSON", "TrellisPostgres", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisCoreData", "TrellisDynamic", "TrellisBrowser", "TrellisDiagram", "TrellisTool"]
+BESIDE = ["TrellisModelFile", "TrellisJSON", "TrellisCSV", "TrellisPostgres", "TrellisFoundationPredicates", "TrellisUI", "TrellisStoreTesting", "TrellisTesting", "TrellisForeignFiles", "TrellisCoreData", "TrellisTimeTravel", "TrellisAdoption", "TrellisPostgresAdoption", "TrellisDynamic", "TrellisSync", "TrellisBrowser", "TrellisDiagram", "TrellisTool"]
 FOLDERS = {"trellis_gen": "trellis-gen", "TrellisTool": "trellis-tool"}
 
 

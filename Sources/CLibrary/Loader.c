@@ -26,15 +26,20 @@ static const char *reason(void) {
 }
 #endif
 
-/// Opens the file that the environment names, or else the first that is there.
-static void *find_file(struct trellis_library *library) {
-  const char *wanted = getenv(library->variable);
+/// Opens the chosen file, or the one that the environment names, or else the first that is there.
+static void *find_file(struct trellis_library *library, const char *chosen) {
+  const char *wanted = chosen ? chosen : getenv(library->variable);
   if (wanted && wanted[0]) {
     void *file = open_file(wanted);
-    if (!file)
-      snprintf(
-        library->message, sizeof library->message, "%s cannot be loaded from %s (%s): %s.", library->name,
-        library->variable, wanted, reason());
+    if (!file) {
+      const char *why = reason();
+      if (chosen)
+        snprintf(library->message, sizeof library->message, "%s cannot be loaded from %s: %s.", library->name, wanted, why);
+      else
+        snprintf(
+          library->message, sizeof library->message, "%s cannot be loaded from %s (%s): %s.", library->name,
+          library->variable, wanted, why);
+    }
     return file;
   }
   for (const char *const *name = library->files; *name; name++) {
@@ -47,13 +52,15 @@ static void *find_file(struct trellis_library *library) {
   return NULL;
 }
 
-static int load(struct trellis_library *library) {
-  void *file = find_file(library);
-  if (!file) return 0;
+static int load(struct trellis_library *library, const struct trellis_library_source *source) {
+  void *file = source->find ? NULL : find_file(library, source->path);
+  if (!source->find && !file) return 0;
   for (const struct trellis_symbol *symbol = library->symbols; symbol->name; symbol++) {
-    void *address = find_symbol(file, symbol->name);
-    if (!address) {
-      snprintf(library->message, sizeof library->message, "%s: it lacks %s.", library->found, symbol->name);
+    void *address = source->find ? source->find(source->list, symbol->name) : find_symbol(file, symbol->name);
+    if (!address && !symbol->is_optional) {
+      snprintf(
+        library->message, sizeof library->message, "%s: it lacks %s.", source->find ? source->name : library->found,
+        symbol->name);
       return 0;
     }
     // The pointer is copied as bytes because C has no cast between data and function pointers.
@@ -65,9 +72,33 @@ static int load(struct trellis_library *library) {
 }
 
 const char *trellis_library_load(struct trellis_library *library) {
+  static const struct trellis_library_source usual;
   begin();
-  if (library->state == 0) library->state = load(library) ? 1 : 2;
+  if (library->state == 0) library->state = load(library, &usual) ? 1 : 2;
   const char *problem = library->state == 1 ? NULL : library->message;
+  end();
+  return problem;
+}
+
+static int is_loaded_from(const struct trellis_library *library, const struct trellis_library_source *source) {
+  return library->list == source->list && strcmp(library->path, source->path ? source->path : "") == 0;
+}
+
+const char *trellis_library_choose(
+    struct trellis_library *library, const struct trellis_library_source *source, int *is_other) {
+  const char *problem = NULL;
+  begin();
+  *is_other = library->state == 1 && !is_loaded_from(library, source);
+  if (*is_other) {
+    problem = "another one is loaded";
+  } else if (source->path && strlen(source->path) >= sizeof library->path) {
+    problem = "The path of the library is too long.";
+  } else if (library->state != 1) {
+    library->state = load(library, source) ? 1 : 2;
+    snprintf(library->path, sizeof library->path, "%s", source->path ? source->path : "");
+    library->list = source->list;
+    if (library->state != 1) problem = library->message;
+  }
   end();
   return problem;
 }

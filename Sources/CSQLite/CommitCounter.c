@@ -26,9 +26,5 @@ const void *trellis_sqlite_commit_counter(sqlite3 *db) {
 }
 
 uint32_t trellis_sqlite_read_counter(const void *counter) {
-#if defined(_MSC_VER) && !defined(__clang__)
-  return *(const volatile uint32_t *)counter;
-#else
   return __atomic_load_n((const uint32_t *)counter, __ATOMIC_ACQUIRE);
-#endif
 }

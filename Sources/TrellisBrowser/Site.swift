@@ -97,7 +97,10 @@ package final class Site: Sendable {
     let context = container.newContext()
     let isPost = request.method == .post
     switch (isPost, path.first, path.count) {
-    case (false, nil, 0): return try StartPage(site: self, context: context, hasPicture: picture != nil).response()
+    case (false, nil, 0):
+      return try StartPage(
+        site: self, context: context, hasPicture: picture != nil, hasHistory: Self.hasHistory(container)
+      ).response()
     case (false, "style.css", 1): return HTTPResponse(Layout.style, "text/css; charset=utf-8")
     case (false, "diagram.svg", 1):
       guard let picture else { throw PageFault.nothing }
@@ -110,13 +113,39 @@ package final class Site: Sendable {
       let form = try EditPage(site: self, context: context, entity: try context.entity(path[1]), object: nil)
       return try isPost ? form.save(request.form) : form.response()
     case (_, "object", 3...):
-      return try object(path, request, context)
+      return try object(path, request, container, context)
+    case (_, "history", _), (_, "past", 3...):
+      return try history(path, request, container, context)
     default: throw PageFault.nothing
     }
   }
 
+  /// Whether the store records what saves change.
+  private static func hasHistory(_ container: PersistentContainer) -> Bool {
+    container.model.hasHistory && (try? container.historyToken()) != nil
+  }
+
+  private func history(
+    _ path: [String], _ request: HTTPRequest, _ container: PersistentContainer, _ context: ManagedObjectContext
+  ) throws -> HTTPResponse {
+    let isPost = request.method == .post
+    if path[0] == "history" {
+      if !isPost && path.count == 1 { return try HistoryPage(site: self, container: container).response(request.query) }
+      guard path.count > 1, let number = Int64(path[1]), let save = try container.transaction(number) else {
+        throw PageFault(.notFound, "The history has no such save.")
+      }
+      let page = SavePage(site: self, container: container, save: save)
+      guard path.count == 2 else { throw PageFault.nothing }
+      return try isPost ? page.undo(in: context) : page.response()
+    }
+    let entity = try context.entity(path[1])
+    guard path.count == 3, let key = Int64(path[2]), key > 0 else { throw PageFault.nothing }
+    let page = PastPage(site: self, container: container, context: context, entity: entity, key: key)
+    return try isPost ? page.restore(request.form) : page.response()
+  }
+
   private func object(
-    _ path: [String], _ request: HTTPRequest, _ context: ManagedObjectContext
+    _ path: [String], _ request: HTTPRequest, _ container: PersistentContainer, _ context: ManagedObjectContext
   ) throws -> HTTPResponse {
     let entity = try context.entity(path[1])
     guard let key = Int64(path[2]), key > 0, let object = try context.object(entity.name, key) else {
@@ -124,7 +153,10 @@ package final class Site: Sendable {
     }
     let isPost = request.method == .post
     switch (isPost, path.count > 3 ? path[3] : nil, path.count) {
-    case (false, nil, 3): return try ObjectPage(site: self, object: object).response(request.query)
+    case (false, nil, 3):
+      return try ObjectPage(
+        site: self, object: object, hasHistory: Self.hasHistory(container)
+      ).response(request.query)
     case (false, "data", 5): return try DataResponse(object: object).response(path[4])
     case (_, "edit", 4):
       let form = try EditPage(site: self, context: context, entity: try object.ownEntity(), object: object)

@@ -83,7 +83,8 @@ enum Platform {
   private static func put(_ text: String, _ stream: Stream) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
-      bytes.count == 0 || fwrite(bytes.baseAddress, 1, bytes.count, stream) == bytes.count
+      guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
+      return fwrite(start, 1, bytes.count, stream) == bytes.count
     }
   }
 }

@@ -18,7 +18,7 @@ import urllib.error
 import urllib.request
 
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 
 root = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -56,10 +56,15 @@ class Walk:
         self.page.find_element(By.LINK_TEXT, text).click()
 
     def text(self):
-        return self.page.find_element(By.TAG_NAME, "body").text
+        return "\n".join(self.texts("body"))
+
+    def texts(self, selector):
+        """The texts of all elements that match. One script reads them, so the page cannot change between the search and the reading."""
+        return self.page.execute_script(
+            "return [...document.querySelectorAll(arguments[0])].map(element => element.innerText)", selector)
 
     def faults(self):
-        return [element.text for element in self.page.find_elements(By.CSS_SELECTOR, ".field .fault")]
+        return self.texts(".field .fault")
 
     def fill(self, name, value):
         field = self.page.find_element(By.NAME, name)
@@ -140,7 +145,7 @@ class Walk:
         self.page.find_element(By.TAG_NAME, "summary").click()
         self.page.find_element(By.CSS_SELECTOR, "input[value=tags]").click()
         self.press("Show")
-        expect(lambda: "tags" in [head.text for head in self.page.find_elements(By.TAG_NAME, "th")], "a chosen column")
+        expect(lambda: "tags" in [head.strip() for head in self.texts("th")], "a chosen column")
 
     def live(self):
         self.open("entity/Tag")
@@ -192,6 +197,43 @@ class Walk:
         self.open()
         expect(lambda: "Diary" in self.page.title, "the site goes on")
 
+    def past(self):
+        """The history of a store: a save is undone, and a deleted object comes back as it was."""
+        store = self.store.parent / "lists.sqlite"
+        run("seed", root / "Tests/TrellisToolTests/Guide/38/Lists.model.json", store, 1, "--seed", 5)
+        run("set", store, "Item#2", "name=<b>tea</b>", "--write")
+        run("delete", store, "List#1", "--write")
+        process = subprocess.Popen([trellis, "browse", store, "--write"], stdout=subprocess.PIPE, text=True)
+        try:
+            address = process.stdout.readline().strip()
+            self.page.get(address)
+            self.link("History of the saves")
+            expect(lambda: "2 deleted" in self.text() and "1 updated" in self.text(), "the saves")
+            self.link("3")
+            expect(lambda: "<b>tea</b>" in self.text(), "what a save has deleted, as text")
+            self.link("Item#2")
+            expect(lambda: "History of Item#2" in self.text() and "deleted" in self.text(), "the history of a deleted object")
+            self.press("Restore as of save 2")
+            expect(lambda: "must" in self.text() or "[partner-gone]" in self.text(), "an item needs its list")
+            self.page.get(address + "history/3")
+            self.press("Undo")
+            expect(lambda: "2 inserted" in self.text(), "the undo is a save")
+            self.page.get(address + "object/Item/2")
+            self.link("History")
+            self.press("Restore as of save 1")
+            expect(lambda: "<b>tea</b>" not in self.text() and "bridge" in self.text(), "the former name")
+            for width in (1100, 400):
+                self.page.set_window_size(width, 900)
+                for path in ("history", "history/3", "past/Item/2"):
+                    self.page.get(address + path)
+                    expect(self.page.execute_script(
+                        "return document.documentElement.scrollWidth <= window.innerWidth"), f"{path} is wider than the screen")
+            self.page.set_window_size(1100, 900)
+            expect(run("doctor", store).rstrip().endswith("nothing is broken"), "the rules hold")
+        finally:
+            process.terminate()
+            process.wait()
+
     def quiet(self):
         messages = [entry["message"] for entry in self.page.get_log("browser") if self.address in entry["message"]]
         messages = [m for m in messages if "favicon" not in m and "422" not in m and "CORS" not in m and "Frame" not in m]
@@ -210,7 +252,7 @@ def expect(condition, what):
         try:
             if condition() if callable(condition) else condition:
                 return
-        except (NoSuchElementException, StaleElementReferenceException):
+        except WebDriverException:  # An element that is not there yet, or no more: the page has changed meanwhile.
             pass
         if not callable(condition) or time.monotonic() > end:
             sys.exit(f"browse: {what() if callable(what) else what}")
@@ -220,7 +262,7 @@ def expect(condition, what):
 with tempfile.TemporaryDirectory() as name:
     walk = Walk(pathlib.Path(name))
     try:
-        for step in (walk.reads, walk.quiet, walk.columns, walk.narrow, walk.writes, walk.live, walk.hostile):
+        for step in (walk.reads, walk.quiet, walk.columns, walk.narrow, walk.writes, walk.live, walk.past, walk.hostile):
             step()
             print(f"{step.__name__}: ok")
     finally:

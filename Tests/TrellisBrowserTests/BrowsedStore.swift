@@ -19,6 +19,7 @@ final class BrowsedStore {
   static let model = """
     {
       "model": "Journal",
+      "history": "values",
       "enums": { "Mood": { "type": "string", "cases": ["happy", "sad", "calm"] } },
       "entities": {
         "Diary": {

@@ -31,7 +31,9 @@ import TrellisTestSupport
     let place = try BrowsedStore(isWritable: true)
     let text = "<img src=x onerror=alert(1)>\"'&"
     let key = try place.insert("Tag", ["name": .text(text)])
-    for address in ["object/Tag/\(key)", "object/Tag/\(key)/edit", "entity/Tag", "object/Tag/\(key)/delete"] {
+    for address in [
+      "object/Tag/\(key)", "object/Tag/\(key)/edit", "entity/Tag", "object/Tag/\(key)/delete", "past/Tag/\(key)",
+    ] {
       let page = place.text(address)
       #expect(!page.contains("<img src=x"), "\(address)")
       #expect(page.contains("&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;"), "\(address)")
@@ -74,6 +76,49 @@ import TrellisTestSupport
     }
     let none = try place.insert("Image", ["path": .text("c")])
     #expect(place.get(place.site.address("object", "Image", "\(none)", "data", "data")).status == .notFound)
+  }
+
+  // MARK: History
+
+  @Test("a save is shown with what it changed, and undone unless something was built on it") func undo() throws {
+    let place = try BrowsedStore(isWritable: true)
+    let tag = try place.insert("Tag", ["name": .text("lake")])
+    let save = try #require(try place.container.history().last).token.transaction
+    #expect(place.text("history").contains("1 inserted"))
+    #expect(place.text("history/\(save)").contains("<ins>lake</ins>"))
+    let context = place.container.newContext()
+    try #require(try context.object("Tag", tag)).set("name", .text("river"))
+    try context.save()
+    let refused = place.post("history/\(save)", [:])
+    #expect(refused.status == .unprocessable)
+    #expect(
+      String(decoding: refused.body, as: UTF8.self).contains("Tag#\(tag).name was changed later. [changed-later]"))
+    #expect(place.post("history/\(save + 1)", [:]).status == .seeOther)
+    #expect(place.post("history/\(save)", [:]).status == .seeOther)
+    #expect(try place.container.newContext().object("Tag", tag) == nil)
+    #expect(place.get(place.site.address("history", "999")).status == .notFound)
+  }
+
+  @Test("a deleted object has its history, and comes back as of a save") func restore() throws {
+    let place = try BrowsedStore(isWritable: true)
+    let context = place.container.newContext()
+    let diary = try #require(try context.objects("Diary").first { try !$0.members("images").isEmpty })
+    let key = diary.key
+    let save = try #require(try place.container.history().last).token.transaction
+    try context.delete(diary)
+    try context.save()
+    #expect(place.get(place.site.address("object", "Diary", "\(key)")).status == .notFound)
+    #expect(place.text("past/Diary/\(key)").contains("Restore as of save \(save)"))
+    let lossy = place.post("past/Diary/\(key)", ["save": "\(save)"])
+    #expect(String(decoding: lossy.body, as: UTF8.self).contains("[partner-gone]"))
+    #expect(place.post("past/Diary/\(key)", ["save": "\(save)", "parts": "on"]).status == .seeOther)
+    let later = place.container.newContext()
+    let restored = try #require(try later.object("Diary", key))
+    #expect(try later.count("Image", where: "diary == %@", [.value(.integer(key), .object(nil))]) == 1)
+    #expect(try restored.members("tags").count == 2 && later.count("Diary") == 2)
+    for form in [["save": "0"], ["save": "x"], [:]] {
+      #expect(place.post("past/Diary/\(key)", form).status == .badRequest)
+    }
   }
 
   // MARK: Changes

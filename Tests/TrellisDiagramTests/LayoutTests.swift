@@ -15,7 +15,7 @@ import TrellisTestSupport
   @Test("no line runs through a box, a label or a mark, and nothing overlaps, for models by chance")
   func random() throws {
     let seed = TestSettings.seed()
-    for number in 0..<TestSettings.number("TRELLIS_DIAGRAMS", or: 25) {
+    for number in 0..<TestSettings.number("TRELLIS_DIAGRAMS", or: 10) {
       var generator = SeededGenerator(seed: seed &+ UInt64(number))
       let count = 1 + generator.below(number % 5 == 0 ? 60 : 14)
       let relationships = generator.below(2 * count + 2)

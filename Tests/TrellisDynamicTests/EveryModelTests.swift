@@ -6,6 +6,7 @@ import TrellisModel
 import TrellisModelFile
 import TrellisRuntime
 import TrellisTestSupport
+import TrellisTesting
 
 /// Every model of the repository, without its classes.
 @Suite("Stores of every model open without generated classes") struct EveryModelTests {
@@ -41,7 +42,7 @@ import TrellisTestSupport
     {
       let place = try TestContainer(ObjectModel(dynamic: description), kind)
       let context = place.container.newContext()
-      let report = try Seeder.fill(context, 8, seed: TestSettings.seed())
+      let report = try context.seed(8, seed: TestSettings.seed())
       #expect(report.discarded.isEmpty, "\(report.discarded)")
       try expectWhole(place)
       let reader = place.container.newContext()
@@ -79,10 +80,10 @@ import TrellisTestSupport
   @Test("models made by chance, too")
   func random() throws {
     var models = RandomModel(seed: TestSettings.seed())
-    for number in 0..<TestSettings.number("TRELLIS_DYNAMIC_MODELS", or: 40) {
+    for number in 0..<TestSettings.number("TRELLIS_DYNAMIC_MODELS", or: 15) {
       let description = models.make(number)
       let place = try TestContainer(ObjectModel(dynamic: description), number.isMultiple(of: 2) ? .memory : .sqlite)
-      let report = try Seeder.fill(place.container.newContext(), 6, seed: UInt64(number))
+      let report = try place.container.newContext().seed(6, seed: UInt64(number))
       #expect(report.discarded.isEmpty && report.notes.isEmpty, "\(report)")
       try expectWhole(place)
     }

@@ -19,6 +19,7 @@ import TrellisTestSupport
     let (here, gone) = (notes[0].objectID.key, notes[1].objectID.key)
     try context.delete(notes[1])
     try context.save()
+    try container.settle()
     let start = try container.historyToken()
 
     let entity = try #require(context.graph.runtime.model.entities.first { $0.name == "Note" })
@@ -30,6 +31,7 @@ import TrellisTestSupport
       ]
       try context.graph.connection().save(request)
     }
+    try container.settle()
     let changes = try container.history(since: start).flatMap(\.changes)
     #expect(!changes.contains { $0.id.key == gone }, "\(changes)")
     #expect(changes.allSatisfy { $0.id.key == here }, "\(changes)")

@@ -33,13 +33,15 @@ import TrellisTestSupport
         "items": { "destination": "Thing", "inverse": "box", "toMany": true } } } } }
     """
 
-  @Test("Records and former values of before a migration are read with the names of the present model")
-  func renaming() throws {
+  @Test(
+    "Records and former values of before a migration are read with the names of the present model",
+    arguments: StoreKind.withHistory)
+  func renaming(_ kind: StoreKind) throws {
     let folder = try TestFolder()
     let (start, then): (HistoryToken, HistoryToken)
     let keys: [Int64]
     do {
-      let shop = try DynamicShop(first, folder)
+      let shop = try DynamicShop(first, folder, kind: kind)
       start = try shop.container.historyToken()
       let context = shop.container.newContext()
       let item = try context.insert("Item", ["name": .text("cup")])
@@ -49,6 +51,7 @@ import TrellisTestSupport
       try item.add(tag, to: "tags")
       try item.set("box", box)
       try context.save()
+      try shop.container.settle()
       keys = [item, other, tag, box].map(\.objectID.key)
       then = try shop.container.historyToken()
       try item.set("name", .text("mug"))
@@ -59,7 +62,7 @@ import TrellisTestSupport
       try context.save()
       shop.container.close()
     }
-    let shop = try DynamicShop(renamed, folder)
+    let shop = try DynamicShop(renamed, folder, kind: kind)
     let news = try shop.container.history(since: start)
     #expect(news.map(\.isComplete) == [true, true, true, false])
     #expect(news[3].hasUnknownChanges)
@@ -81,11 +84,12 @@ import TrellisTestSupport
     #expect(try shop.container.history(since: news[3].token).map(\.lines) == [["updated Thing#\(keys[0]) [title]"]])
   }
 
-  @Test("Where a table is made anew, former values end and records stay") func rebuilding() throws {
+  @Test("Where a table is made anew, former values end and records stay", arguments: StoreKind.withHistory)
+  func rebuilding(_ kind: StoreKind) throws {
     let folder = try TestFolder()
     let then: HistoryToken
     do {
-      let shop = try DynamicShop(first, folder)
+      let shop = try DynamicShop(first, folder, kind: kind)
       try shop.insert(name: "cup")
       then = try shop.container.historyToken()
       try shop.insert(name: "jug")
@@ -93,7 +97,7 @@ import TrellisTestSupport
     }
     let required = first.replacingOccurrences(
       of: "\"size\": \"int64?\"", with: "\"size\": { \"type\": \"string?\" }")
-    let shop = try DynamicShop(required, folder)
+    let shop = try DynamicShop(required, folder, kind: kind)
     #expect(try shop.container.history(since: then).map(\.isComplete) == [true, false])
     expect(.historyExpired) { _ = try shop.container.newContext(asOf: then) }
     let now = try shop.container.historyToken()
@@ -102,17 +106,18 @@ import TrellisTestSupport
     #expect(try shop.container.check().isEmpty)
   }
 
-  @Test("A history may begin and end with a migration") func beginning() throws {
+  @Test("A history may begin and end with a migration", arguments: StoreKind.withHistory)
+  func beginning(_ kind: StoreKind) throws {
     let folder = try TestFolder()
     let plain = first.replacingOccurrences(of: "\"history\": \"values\", ", with: "")
       .replacingOccurrences(of: ", \"keepInHistory\": true", with: "")
     do {
-      let shop = try DynamicShop(plain, folder)
+      let shop = try DynamicShop(plain, folder, kind: kind)
       try shop.insert(name: "cup")
       shop.container.close()
     }
     do {
-      let shop = try DynamicShop(renamed, folder)
+      let shop = try DynamicShop(renamed, folder, kind: kind)
       let now = try shop.container.historyToken()
       let key = try #require(try shop.container.newContext().objects("Thing").first).objectID.key
       try shop.rename2(key)
@@ -122,9 +127,13 @@ import TrellisTestSupport
     let third = renamed.replacingOccurrences(of: "\"history\": \"values\", ", with: "")
       .replacingOccurrences(of: ", \"keepInHistory\": true", with: "")
       .replacingOccurrences(of: "\"size\": \"int64?\"", with: "\"size\": \"int64?\", \"weight\": \"double?\"")
-    let shop = try DynamicShop(third, folder)
+    let shop = try DynamicShop(third, folder, kind: kind)
     expect(.unsupported) { _ = try shop.container.historyToken() }
-    #expect(try OtherProgram(shop.url).texts("SELECT name FROM sqlite_schema WHERE name GLOB '*ast*'").isEmpty)
+    if kind == .postgres {
+      #expect(try shop.container.formerNames().isEmpty)
+    } else {
+      #expect(try OtherProgram(shop.url).texts("SELECT name FROM sqlite_schema WHERE name GLOB '*ast*'").isEmpty)
+    }
     #expect(try shop.container.check().isEmpty)
   }
 }
@@ -134,5 +143,6 @@ extension DynamicShop {
     let context = container.newContext()
     try #require(try context.object("Thing", key)).set("title", .text("pot"))
     try context.save()
+    try container.settle()
   }
 }

@@ -7,7 +7,7 @@ import TrellisTestSupport
 /// The saves of other processes and containers, whose changes the history tells.
 @Suite("Saves of others, with a history") struct OthersTests {
   @Test(
-    "The stream of saves lists the changes of another container", .timeLimit(.minutes(20)),
+    "The stream of saves lists the changes of another container", .timeLimit(.minutes(60)),
     arguments: StoreKind.withHistory)
   func stream(_ kind: StoreKind) async throws {
     let mine = try Notebook(.notebook, kind)
@@ -34,7 +34,7 @@ import TrellisTestSupport
     #expect(saves[2].deleted(of: Label.self) == [label])
   }
 
-  @Test("Own saves and writes of other programs come as before", .timeLimit(.minutes(20)))
+  @Test("Own saves and writes of other programs come as before", .timeLimit(.minutes(60)))
   func own() async throws {
     let notebook = try Notebook()
     let stream = notebook.container.saves
@@ -50,7 +50,7 @@ import TrellisTestSupport
   }
 
   @Test(
-    "A container that only reads notices the first write of another", .timeLimit(.minutes(20)),
+    "A container that only reads notices the first write of another", .timeLimit(.minutes(60)),
     arguments: StoreKind.withHistory)
   func firstWrite(_ kind: StoreKind) async throws {
     let model = #"{ "model": "Shop", "entities": { "Item": { "attributes": { "name": "string" } } } }"#
@@ -69,7 +69,7 @@ import TrellisTestSupport
     #expect(try mine.names(context) == ["cup"])
   }
 
-  @Test("Reserving keys and collecting files are no changes of others", .timeLimit(.minutes(20)))
+  @Test("Reserving keys and collecting files are no changes of others", .timeLimit(.minutes(60)))
   func ownUpkeep() async throws {
     let model =
       #"{ "model": "Shop", "entities": { "Item": { "attributes": { "name": "string", "picture": { "type": "data?", "externalStorage": true } } } } }"#
@@ -111,7 +111,7 @@ import TrellisTestSupport
     #expect(try context.object(with: first) == nil)
   }
 
-  @Test("A list follows the saves of another container", .timeLimit(.minutes(20)))
+  @Test("A list follows the saves of another container", .timeLimit(.minutes(60)))
   @MainActor func live() async throws {
     let mine = try Notebook()
     let theirs = try Notebook(folder: mine.folder)

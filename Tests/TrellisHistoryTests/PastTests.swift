@@ -5,8 +5,10 @@ import TrellisTestSupport
 @testable import Trellis
 
 @Suite("Contexts of the past") struct PastTests {
-  @Test("Values, relationships, counts and paths are as they were") func everything() throws {
-    let notebook = try Notebook()
+  @Test("Values, relationships, counts and paths are as they were", arguments: StoreKind.withHistory) func everything(
+    _ kind: StoreKind
+  ) throws {
+    let notebook = try Notebook(.notebook, kind)
     let (folder, first, second, red) = try notebook.save { context in
       let folder = Folder(in: context, title: "box")
       let first = Note(in: context, text: "one sea")
@@ -59,8 +61,10 @@ import TrellisTestSupport
     #expect(try past.fetch(Note.where { $0.text.matching("sea") }).count == 1)
   }
 
-  @Test("Sums, groups, windows, prefetches and trees are as they were") func queries() throws {
-    let notebook = try Notebook()
+  @Test("Sums, groups, windows, prefetches and trees are as they were", arguments: StoreKind.withHistory) func queries(
+    _ kind: StoreKind
+  ) throws {
+    let notebook = try Notebook(.notebook, kind)
     try notebook.save { context in
       var parent: Folder?
       for depth in 0..<30 {
@@ -113,8 +117,10 @@ import TrellisTestSupport
     return lines
   }
 
-  @Test("A context of the past saves nothing and sees no later saves") func readOnly() throws {
-    let notebook = try Notebook()
+  @Test("A context of the past saves nothing and sees no later saves", arguments: StoreKind.withHistory) func readOnly(
+    _ kind: StoreKind
+  ) throws {
+    let notebook = try Notebook(.notebook, kind)
     let label = try notebook.save { Label(in: $0, name: "red").objectID }
     let then = try notebook.container.historyToken()
     let past = try notebook.container.newContext(asOf: then)
@@ -127,8 +133,10 @@ import TrellisTestSupport
     #expect(try notebook.container.newContext().fetch(Label.all).map(\.color) == [0])
   }
 
-  @Test("The versions of an object are all values that it had") func versions() throws {
-    let notebook = try Notebook()
+  @Test("The versions of an object are all values that it had", arguments: StoreKind.withHistory) func versions(
+    _ kind: StoreKind
+  ) throws {
+    let notebook = try Notebook(.notebook, kind)
     let label = try notebook.save(by: "a") { Label(in: $0, name: "red").objectID }
     try notebook.save(by: "b") { context in try #require(try context.object(with: label)).name = "blue" }
     try notebook.save(by: "c") { context in try context.delete(try #require(try context.object(with: label))) }
@@ -155,14 +163,17 @@ import TrellisTestSupport
     #expect(try notebook.container.newContext().fetch(Label.all).map(\.name) == ["new"])
   }
 
-  @Test("An entity whose former values are not kept is not shown") func mixed() throws {
-    let folder = try TestFolder()
-    let container = try PersistentContainer(model: .mixed, store: .sqlite(at: folder.file("store.sqlite")))
+  @Test("An entity whose former values are not kept is not shown", arguments: StoreKind.withHistory) func mixed(
+    _ kind: StoreKind
+  ) throws {
+    let notebook = try Notebook(.mixed, kind)
+    let container = notebook.container
     let context = container.newContext()
     let sensor = Sensor(in: context, name: "north")
     let reading = Reading(in: context, value: 1, place: "roof")
     reading.sensor = sensor
     try context.save()
+    try notebook.settle()
     let then = try container.historyToken()
     sensor.name = "south"
     try context.save()

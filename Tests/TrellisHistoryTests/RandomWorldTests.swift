@@ -31,7 +31,7 @@ import TrellisTestSupport
       if !failures.isEmpty { return }
     }
     print("history: \(totals)")
-    #expect(totals.transactions > 0 && (totals.moments > 0 || !kind.keepsFormerValues))
+    #expect(totals.transactions > 0 && totals.moments > 0)
   }
 }
 
@@ -83,7 +83,7 @@ private struct RandomWorld {
         try look(&totals)
       }
     }
-    for _ in 0..<6 where failures.isEmpty && !copies.isEmpty && kind.keepsFormerValues {
+    for _ in 0..<6 where failures.isEmpty && !copies.isEmpty {
       let (token, picture) = copies[random.below(copies.count)]
       do {
         let past = try NotebookPicture(containers[random.below(2)].newContext(asOf: token))
@@ -113,8 +113,7 @@ private struct RandomWorld {
     repeat {
       for transaction in try reader.history(since: seen) {
         totals.transactions += 1
-        let then =
-          kind.keepsFormerValues ? try containers[0].newContext(asOf: transaction.token) : containers[0].newContext()
+        let then = try containers[0].newContext(asOf: transaction.token)
         try mirror.apply(transaction, then)
         seen = transaction.token
       }

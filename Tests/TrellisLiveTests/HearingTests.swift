@@ -33,7 +33,7 @@ import TrellisTestSupport
     #expect(await news.next() == nil)
   }
 
-  @Test("what another program writes is noticed at the next use, and by who waits", .timeLimit(.minutes(10)))
+  @Test("what another program writes is noticed at the next use, and by who waits", .timeLimit(.minutes(60)))
   func externalChanges() async throws {
     let file = TemporaryFile()
     let ours = try PersistentContainer(model: .library, store: .sqlite(at: file.url, durability: .relaxed))
@@ -117,7 +117,7 @@ import TrellisTestSupport
     #expect(try context.count(Book.all) == 3)
   }
 
-  @Test("live changes come to who waits for them, and end with the task", .timeLimit(.minutes(10)))
+  @Test("live changes come to who waits for them, and end with the task", .timeLimit(.minutes(60)))
   @MainActor func changes() async throws {
     let container = try PersistentContainer(model: .library, store: .memory)
     let context = container.mainContext

@@ -8,7 +8,7 @@ import TrellisTestSupport
 @testable import TrellisRuntime
 
 /// Views read in `withObservationTracking` and run no task: they have to be told of saves by others all the same.
-@MainActor @Suite("Observers without a task hear of the saves of others", .timeLimit(.minutes(10)))
+@MainActor @Suite("Observers without a task hear of the saves of others", .timeLimit(.minutes(60)))
 struct ObservedSavesTests {
   private final class Bell: Sendable {
     private let count = Atomic(0)

@@ -5,7 +5,7 @@ import TrellisTestSupport
 ///
 /// `TRELLIS_MIGRATION_EPISODES` is the number of migrations, `TRELLIS_MIGRATION_SEED` the first seed.
 @Suite("Migrations by chance") struct RandomMigrationTests {
-  private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_EPISODES", or: 50)
+  private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_EPISODES", or: 25)
   private static let first: UInt64 = TestSettings.number("TRELLIS_MIGRATION_SEED", or: 1)
 
   @Test(

@@ -8,7 +8,7 @@ import TrellisTestSupport
 ///
 /// `TRELLIS_ROLLOUTS` is the number of pairs of models, `TRELLIS_ROLLOUTS_SEED` the first seed.
 @Suite("Rollouts by chance", .enabled(if: TestServer.isThere, "needs a server")) struct RandomRolloutTests {
-  private static let rollouts: Int = TestSettings.number("TRELLIS_ROLLOUTS", or: 50)
+  private static let rollouts: Int = TestSettings.number("TRELLIS_ROLLOUTS", or: 20)
   private static let first: UInt64 = TestSettings.number("TRELLIS_ROLLOUTS_SEED", or: 1)
 
   @Test("a program with the former model sees its part of all that others do, and changes nothing else")

@@ -48,7 +48,7 @@ import TrellisTestSupport
     (.reorder, 20),
   ]
 
-  private static func series(_ seed: UInt64, _ length: Int) -> RandomSeries? {
+  static func series(_ seed: UInt64, _ length: Int) -> RandomSeries? {
     guard var series = RandomSeries(seed: seed) else { return nil }
     var attempts = 0
     while series.pairs.count < length - 1, attempts < 200 {

@@ -25,7 +25,7 @@ struct ConformanceTests {
 
   @Test("PostgreSQL answers random queries as the evaluator does", arguments: [1, UInt64.random(in: 2 ... .max)])
   func queries(_ seed: UInt64) throws {
-    let queries = TestSettings.number("TRELLIS_PREDICATES", or: 400)
+    let queries = TestSettings.number("TRELLIS_PREDICATES", or: 200)
     print("seed \(seed), \(queries) predicates")
     let failures = Self.conformance().runDifferential(seed: seed, queries: queries)
     for failure in failures.prefix(3) { print(failure) }

@@ -77,6 +77,34 @@ struct SaveFaultTests {
     }
   }
 
+  @Test("a transaction that is said not to be committed never is", arguments: [false, true])
+  func ending(isFirst: Bool) throws {
+    let (_, _, direct) = try place()
+    let setup = direct.store.setup
+    let (saver, asker) = (try setup.connect(), try setup.connect())
+    if !isFirst { try saver.run(SaveMark(setup, saver.identity).statement) }
+    let mark = SaveMark(setup, saver.identity)
+    try saver.run(ServerStatement("BEGIN"))
+    #expect(try asker.run(mark.ending).integer(0, 0) == 0)
+    let (_, failure) = try saver.run([mark.statement, ServerStatement("COMMIT")])
+    #expect(failure?.state == "23502")
+    saver.rollBack()
+    #expect(try asker.run(mark.ending).integer(0, 0) == 0)
+  }
+
+  @Test("a transaction that has left its mark is waited for") func waiting() throws {
+    let (_, _, direct) = try place()
+    let setup = direct.store.setup
+    let (saver, asker) = (try setup.connect(), try setup.connect())
+    let mark = SaveMark(setup, saver.identity)
+    try saver.runAll([ServerStatement("BEGIN"), mark.statement])
+    try asker.run(ServerStatement("SET statement_timeout = 200"))
+    #expect(try asker.run([mark.ending]).failure?.state == ServerError.endedState)
+    try saver.run(ServerStatement("COMMIT"))
+    #expect(try asker.run(mark.ending).integer(0, 0) == 1)
+    #expect(try asker.run(mark.ending).integer(0, 0) == 1)
+  }
+
   @Test("sessions that an administrator ends at any moment lose no save and write none twice")
   func endedSessions() throws {
     let (_, _, direct) = try place()

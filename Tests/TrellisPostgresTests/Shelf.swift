@@ -24,11 +24,12 @@ struct Shelf {
 
   init(
     _ url: String = TestServer.url, schema: String = TestServer.newSchema(), connections: Int = 2,
-    timeout: Double = 10, throughTransactionPool: Bool = false
+    timeout: Double = 10, statementTimeout: Double? = nil, throughTransactionPool: Bool = false
   ) throws {
     model = try Self.model()
     let configuration = StoreConfiguration.postgres(
-      url, schema: schema, connections: connections, timeout: timeout, throughTransactionPool: throughTransactionPool)
+      url, schema: schema, connections: connections, timeout: timeout, statementTimeout: statementTimeout,
+      throughTransactionPool: throughTransactionPool)
     store = try #require(try configuration.open(model) as? PostgresStore)
   }
 

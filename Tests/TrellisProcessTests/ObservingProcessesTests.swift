@@ -7,7 +7,7 @@ import TrellisTestSupport
 
 @testable import TrellisWriterProcess
 
-@MainActor @Suite("A view of one program, and the saves of another one", .timeLimit(.minutes(10)))
+@MainActor @Suite("A view of one program, and the saves of another one", .timeLimit(.minutes(60)))
 struct ObservingProcessesTests {
   nonisolated private static let shared = StoreKind.inPlace.filter { $0 != .memory }
 

@@ -11,7 +11,7 @@ enum Fold: CaseIterable {
 
 @Suite("Conditions of any length, and of a bounded depth") struct LongConditionTests {
   /// 100,000 in long runs.
-  private static let length = TestSettings.number("TRELLIS_CONDITIONS", or: 20_000)
+  private static let length = TestSettings.number("TRELLIS_CONDITIONS", or: 5_000)
   private static let columns = Book.Columns(PropertyPath(variable: 0))
 
   private func pages(_ number: Int) -> QueryCondition { Self.columns.pages != Int64(-number) }

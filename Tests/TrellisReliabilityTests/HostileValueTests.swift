@@ -5,7 +5,7 @@ import TrellisTestSupport
 
 @Suite("Hostile texts are texts like others") struct HostileValueTests {
   /// How many texts; more by the environment variable TRELLIS_HOSTILE_STRINGS.
-  private static let count = TestSettings.number("TRELLIS_HOSTILE_STRINGS", or: 300)
+  private static let count = TestSettings.number("TRELLIS_HOSTILE_STRINGS", or: 100)
   private static let seed = TestSettings.seed()
 
   @Test(

@@ -36,3 +36,10 @@ struct SaveLoop {
     return counter.value
   }
 }
+
+extension Error {
+  /// Whether the store was suspended, also while the saves of others were merged.
+  var isOfSuspension: Bool {
+    ((self as? StoreError) ?? (self as? ContextError)?.cause as? StoreError)?.code == .suspended
+  }
+}

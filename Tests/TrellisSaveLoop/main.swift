@@ -13,11 +13,27 @@ for writer in words.dropFirst(2) {
   Thread.detachNewThread {
     let loop = SaveLoop(writer: writer, context: container.newContext())
     do {
-      while true { FileHandle.standardOutput.write(Data("\(writer) \(try loop.save())\n".utf8)) }
+      while true {
+        do {
+          FileHandle.standardOutput.write(Data("\(writer) \(try loop.save())\n".utf8))
+        } catch  where error.isOfSuspension {
+          loop.context.rollback()
+          usleep(500)
+        }
+      }
     } catch {
       FileHandle.standardError.write(Data("\(writer): \(error)\n".utf8))
       exit(1)
     }
+  }
+}
+// Each line of the standard input suspends the store, or resumes it.
+while let line = readLine() {
+  if line == "suspend" {
+    try container.suspend(within: .seconds(30))
+    FileHandle.standardOutput.write(Data("suspended\n".utf8))
+  } else {
+    container.resume()
   }
 }
 while true { sleep(1_000) }

@@ -52,7 +52,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
   }
 
   /// How many predicates each seed tries.
-  private static let queries = TestSettings.number("TRELLIS_PREDICATES", or: 120)
+  private static let queries = TestSettings.number("TRELLIS_PREDICATES", or: 60)
 
   @Test(
     "every store answers random queries as the evaluator does", arguments: TestedStore.all + TestedStore.withFiles,

@@ -24,8 +24,8 @@ import TrellisTestSupport
     func add(_ pair: SaveRequest.Pairs.Pair, to table: Int) throws { bytes += 2 }
   }
 
-  /// How many documents are mutated, and a fortieth as many files: `TRELLIS_TRANSFER_MUTATIONS`, or 2,000.
-  private static let count = TestSettings.number("TRELLIS_TRANSFER_MUTATIONS", or: 2_000)
+  /// How many documents are mutated, and a fortieth as many files: `TRELLIS_TRANSFER_MUTATIONS`, or 600.
+  private static let count = TestSettings.number("TRELLIS_TRANSFER_MUTATIONS", or: 600)
 
   private func seed() -> UInt64 { UInt64(TestSettings.number("TRELLIS_TRANSFER_SEED", or: Int.random(in: 0 ... .max))) }
 

@@ -50,6 +50,10 @@ package struct GuideText {
     return blocks
   }
 
+  package func contains(_ text: some StringProtocol) throws -> Bool {
+    try String(contentsOf: file, encoding: .utf8).contains(text)
+  }
+
   private func lines(of file: URL) throws -> [String] {
     try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
       .map { $0.trimmingCharacters(in: .whitespaces).replacing("static func", with: "func") }

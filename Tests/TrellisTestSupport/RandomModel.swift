@@ -79,6 +79,30 @@ package struct RandomModel {
         model.entities[entity].attributes[place].isKeptInHistory = chance(5)
       }
     }
+    if model.history == .values && model.entities.allSatisfy({ ($0.history ?? .values) == .values }) {
+      addSync(to: &model)
+    }
+  }
+
+  /// Adds what a server of replicas decides.
+  private mutating func addSync(to model: inout ModelDescription) {
+    for entity in model.entities.indices {
+      if chance(4) { model.entities[entity].sync = decision(withSum: false) }
+      for place in model.entities[entity].attributes.indices where chance(4) {
+        let attribute = model.entities[entity].attributes[place]
+        if attribute.isTransient { continue }
+        model.entities[entity].attributes[place].sync = decision(withSum: [.int64, .decimal].contains(attribute.type))
+      }
+      for place in model.entities[entity].relationships.indices where chance(4) {
+        let relationship = model.entities[entity].relationships[place]
+        if relationship.isToMany || relationship.isTransient { continue }
+        model.entities[entity].relationships[place].sync = decision(withSum: false)
+      }
+    }
+  }
+
+  private mutating func decision(withSum hasSum: Bool) -> SyncDecision? {
+    SyncDecision.allCases.filter { hasSum || $0 != .sum }.randomElement(using: &generator)
   }
 
   private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &generator) == 0 }

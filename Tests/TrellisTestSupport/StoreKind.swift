@@ -16,8 +16,6 @@ package enum StoreKind: String, CaseIterable, Sendable {
 
   /// Whether the store keeps dates before 4714-11-24 BC.
   package var keepsAllDates: Bool { self != .postgres }
-  /// Whether the store can be shown as it was.
-  package var keepsFormerValues: Bool { self == .sqlite }
   /// Whether the store keeps texts with U+0000.
   package var keepsZeroCharacters: Bool { self != .postgres }
 

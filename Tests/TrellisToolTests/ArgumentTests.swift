@@ -45,11 +45,31 @@ import Testing
         ["release", "--history=", "a"],
         "error: --history needs FOLDER.\nusage: trellis release [--history FOLDER] MODEL\n"
       ),
-      (["release", ""], "error: '' is no name of a file.\nusage: trellis release [--history FOLDER] MODEL\n"),
-      (["diff", "a"], "error: diff needs OLD and NEW.\nusage: trellis diff [--store FILE] OLD NEW\n"),
+      (["release", ""], "error: MODEL is empty.\nusage: trellis release [--history FOLDER] MODEL\n"),
+      (
+        ["diff", "a", ""],
+        "error: NEW is empty.\nusage: trellis diff [--store FILE] [--api] [--check NAMES] [--json] OLD NEW\n"
+      ),
+      (
+        ["diff", "a"],
+        "error: diff needs OLD and NEW.\nusage: trellis diff [--store FILE] [--api] [--check NAMES] [--json] OLD NEW\n"
+      ),
     ])
   func refused(_ arguments: [String], errors: String) throws {
     #expect(try ToolFolder().run(arguments) == .init(status: 64, errors: errors))
+  }
+
+  @Test(
+    "an empty operand is named as in the usage, and values may be empty",
+    arguments: [
+      (["query", "s", "T", ""], "FORMAT"), (["query", "s", "", "a == 1"], "ENTITY"),
+      (["query", "", "T", "a == 1"], "STORE"),
+      (["set", "s", "T#1", ""], "NAME=VALUE"), (["import-csv", "s", "T", ""], "FILE"), (["check", ""], "MODEL"),
+      (["delete", "s", ""], "OBJECT"),
+    ])
+  func empty(_ arguments: [String], _ name: String) throws {
+    let outcome = try ToolFolder().run(arguments)
+    #expect(outcome.status == 64 && outcome.errors.hasPrefix("error: \(name) is empty.\nusage: "), "\(outcome)")
   }
 
   @Test("the help lists the commands, and each command explains itself, whatever else is asked")
@@ -58,7 +78,9 @@ import Testing
     let overview = try folder.run("help")
     #expect(overview.status == 0 && overview.errors == "")
     #expect(try folder.run("--help") == overview)
-    for command in ["check", "format", "release", "diff", "diagram", "describe"] {
+    for command in [
+      "check", "format", "release", "rehearse", "diff", "diagram", "describe", "types", "import-csv", "export-csv",
+    ] {
       let help = try folder.run("help", command)
       #expect(help.status == 0 && help.errors == "")
       #expect(help.output.hasPrefix("usage: trellis \(command) "))

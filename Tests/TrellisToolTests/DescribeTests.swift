@@ -229,6 +229,31 @@ import TrellisTestSupport
     #expect(attributes.map { $0["keepInHistory"] as? Bool } == [false, true])
   }
 
+  @Test("shows what a server of replicas decides, in texts and in JSON")
+  func sync() throws {
+    let folder = try ToolFolder()
+    let text = #"""
+      { "model": "M", "history": "values", "entities": {
+        "Note": {
+          "attributes": { "stars": { "type": "int64", "sync": { "conflict": "sum" } } },
+          "relationships": {
+            "book": { "destination": "Book", "inverse": "notes", "optional": true, "sync": { "conflict": "replica" } } },
+          "sync": { "conflict": "server" } },
+        "Book": { "relationships": { "notes": { "destination": "Note", "inverse": "book", "toMany": true } } } } }
+      """#
+    try folder.write(text, to: "M.model.json")
+    let output = try folder.run("describe", "M.model.json", "Note").output
+    #expect(output.contains("History: changes and former values\nSync: server, book replica\n"))
+    #expect(output.contains("sync sum\n"))
+    let described = try folder.run("describe", "--json", "M.model.json", "Note").output
+    let object = try JSONSerialization.jsonObject(with: Data(described.utf8)) as? [String: Any]
+    #expect(object?["sync"] as? [String: String] == ["conflict": "server"])
+    for (key, word) in [("attributes", "sum"), ("relationships", "replica")] {
+      let properties = try #require(object?[key] as? [[String: Any]])
+      #expect(properties.first?["sync"] as? [String: String] == ["conflict": word])
+    }
+  }
+
   @Test("prints JSON in which every key is there")
   func json() throws {
     let folder = try folder()

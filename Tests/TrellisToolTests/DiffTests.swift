@@ -77,6 +77,32 @@ import Testing
     #expect(try folder.run("diff", "M.history/0001.json", "M.history/0002.json").status == 0)
   }
 
+  @Test("a store in the place of a model is told, with the way to compare it", arguments: ["s.sqlite", "s.json"])
+  func stores(_ store: String) throws {
+    let folder = try ToolFolder()
+    try folder.write(Self.model(#""a": "string""#), to: "M.model.json")
+    #expect(try folder.run("seed", "M.model.json", store, "1").status == 0)
+    let outcome = try folder.run("diff", store, "M.model.json")
+    #expect(
+      outcome
+        == .init(
+          status: 66,
+          errors: """
+            \(store): error: This is a store, and OLD is a model. Name the store with --store \(store) besides OLD and NEW, or \
+            compare it alone with NEW: trellis migrate --plan \(store) NEW.
+
+            """))
+    for arguments in [
+      ["diff", "M.model.json", store], ["seed", store, "t.sqlite", "1"], ["diff", "--api", "M.model.json", store],
+    ] {
+      let other = try folder.run(arguments)
+      #expect(
+        other.status == 66 && other.errors.hasPrefix("\(store): error: This is a store, and a model file "), "\(other)")
+    }
+    #expect(try folder.run("migrate", "--plan", store, "M.model.json").status == 0)
+    #expect(try folder.run("diff", "--store", store, "M.model.json", "M.model.json").status == 0)
+  }
+
   @Test("what is no model, no version or no history is named")
   func refused() throws {
     let folder = try ToolFolder()

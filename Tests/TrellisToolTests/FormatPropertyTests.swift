@@ -26,7 +26,7 @@ import TrellisTestSupport
     let seed = TestSettings.seed("TRELLIS_FORMAT_SEED")
     var random = SeededGenerator(seed: seed)
     var texts: [[UInt8]] = []
-    for number in 0..<TestSettings.number("TRELLIS_FORMAT", or: 200) {
+    for number in 0..<TestSettings.number("TRELLIS_FORMAT", or: 80) {
       var maker = RandomModel(seed: seed &+ UInt64(number))
       texts.append(Self.scattered(Array(maker.make(number).canonicalJSON().utf8), &random))
     }
@@ -41,7 +41,7 @@ import TrellisTestSupport
     let file = ToolFolder.root.appending(path: "Models/Diary/Diary.model.json")
     let sample = [UInt8](try Data(contentsOf: file))
     try check(
-      (0..<TestSettings.number("TRELLIS_FORMAT", or: 200)).map { _ in
+      (0..<TestSettings.number("TRELLIS_FORMAT", or: 80)).map { _ in
         var text = sample
         for _ in 0...random.below(3) {
           let place = random.below(text.count)

@@ -95,6 +95,9 @@ import TrellisTestSupport
         ["set", path, "A#1", "b=2"], ["insert", path, "A"], ["delete", path, "A#1"], ["doctor", path], ["dump", path],
         ["backup", path, "new"], ["copy", path, "new"], ["browse", path], ["migrate", path, "Good.model.json"],
         ["import", path, "new"], ["export-json", path, "A"], ["import-json", path, "A", "x.json"],
+        ["history", path], ["diff-data", path, "--since", "1"], ["restore", path, "A#1", "--as-of", "1"],
+        ["sync", path, "."], ["answer", path, "."], ["replicas", path],
+        ["undo", path, "1"], ["export-csv", path, "A"], ["import-csv", path, "A", "x.csv"],
       ] {
         let outcome = try folder.run(command)
         #expect(outcome.status == 66 && outcome.errors.contains("This is a "), "\(command): \(outcome)")
@@ -103,7 +106,10 @@ import TrellisTestSupport
       #expect(try folder.run("backup", "s.sqlite", path).status == 1)
     }
     #expect(try folder.run("diagram", "Good.model.json", "--output", "pipe").status == 74)
-    for command in [["load", "/dev/null", "new"], ["import-json", "s.sqlite", "A", "/dev/null"]] {
+    for command in [
+      ["load", "/dev/null", "new"], ["import-json", "s.sqlite", "A", "/dev/null"],
+      ["import-csv", "s.sqlite", "A", "/dev/null"],
+    ] {
       #expect(try folder.run(command).errors.contains("This is a device; a file is needed, or - for the input."))
     }
     #expect(try folder.names() == ["Good.model.json", "folder", "pipe", "s.sqlite"])

@@ -43,7 +43,7 @@ import Testing
             """)
         #expect(
           outcome.errors.hasPrefix(
-            "error: books.ndjson:2:25 /author: Book.author: leads to no object of the input or the store [missing-partner]\n"
+            "error: books.ndjson:2:25 /author: Book.author: leads to no object of the input or the store: '7' [missing-partner]\n"
           ))
       }
     }
@@ -87,7 +87,7 @@ import Testing
         == .init(
           status: 0,
           output:
-            #"{ "written": true, "entities": { "Author": { "inserted": 0, "updated": 1, "unchanged": 0, "deleted": 0 }, "Note": { "inserted": 0, "updated": 0, "unchanged": 0, "deleted": 1 } }, "rejected": [], "unresolved": [] }"#
+            #"{ "written": true, "entities": { "Author": { "inserted": 0, "updated": 1, "unchanged": 0, "deleted": 0 }, "Note": { "inserted": 0, "updated": 0, "unchanged": 0, "deleted": 1 } }, "rejected": [], "unresolved": [], "emptyRows": 0 }"#
             + "\n"))
   }
 

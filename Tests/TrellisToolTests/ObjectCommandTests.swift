@@ -155,7 +155,8 @@ import TrellisTestSupport
       ("ANY tags.name == 'old'", [], ["Book#2"]),
       ("title IN %@", [#"["Sea", "커피"]"#], ["Book#2", "Book#3"]), ("title IN %@", ["[]"], []),
       ("pages IN %@", ["[0, 7]"], ["Book#2"]), ("shelf IN %@", [#"["Shelf#1"]"#], ["Book#2", "Book#3"]),
-      ("title == %@", [#"["Sea"]"#], []), ("price IN %@", ["[9.5]"], ["Book#2"]),
+      ("title == %@", [#"["Sea"]"#], []), ("title == %@", [""], []),
+      ("price IN %@", ["[9.5]"], ["Book#2"]),
       ("title IN %@ AND pages > %@", [#"["Sea"]"#, "100"], ["Book#3"]),
     ] {
       let outcome = try folder.run(["query", "s.sqlite", "Book", format] + values)

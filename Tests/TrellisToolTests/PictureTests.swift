@@ -18,7 +18,7 @@ import TrellisTestSupport
     ("ModelFile", .page("Docs/ModelFile.md")),
     ("InnerInterview", .file("Models/InnerInterview/InnerInterview.model.json")),
     ("ReceiptMind", .file("Models/ReceiptMind/ReceiptMind.model.json")),
-    ("Library", .file("Tests/TrellisToolTests/Guide/9/Library.model.json")),
+    ("Library", .file("Tests/TrellisToolTests/Guide/12/Library.model.json")),
   ]
 
   @Test("are drawn from the models as they are", arguments: pictures.indices)

@@ -19,7 +19,9 @@ struct ToolFolder {
   init() throws { folder = try TestFolder() }
 
   /// Runs a built program in the folder.
-  func run(_ arguments: [String], program: String = "trellis") throws -> Outcome {
+  ///
+  /// - Parameter output: Takes the output instead of the outcome.
+  func run(_ arguments: [String], program: String = "trellis", output: FileHandle? = nil) throws -> Outcome {
     // What plugins run has another name where SwiftPM builds for the machine that builds.
     guard let url = BuiltProgram.url(of: program) ?? BuiltProgram.url(of: program + "-tool") else { throw NotBuilt() }
     // Files take any amount of output, which a pipe does not.
@@ -34,7 +36,7 @@ struct ToolFolder {
     process.currentDirectoryURL = folder.url
     process.environment = ProcessInfo.processInfo.environment.merging(["SOURCE_DATE_EPOCH": "1772409600"]) { $1 }
     process.standardInput = FileHandle.nullDevice
-    process.standardOutput = streams[0].2
+    process.standardOutput = output ?? streams[0].2
     process.standardError = streams[1].2
     try process.run()
     process.waitUntilExit()

@@ -10,7 +10,7 @@ import TrellisTestSupport
 ///
 /// `TRELLIS_COMPOSITES` is the number of runs, `TRELLIS_COMPOSITES_SEED` the first seed.
 @Suite("Composites by chance") struct RandomCompositeTests {
-  private static let runs: Int = TestSettings.number("TRELLIS_COMPOSITES", or: 20)
+  private static let runs: Int = TestSettings.number("TRELLIS_COMPOSITES", or: 10)
   private static let first: UInt64 = TestSettings.number("TRELLIS_COMPOSITES_SEED", or: 1)
 
   @Test(

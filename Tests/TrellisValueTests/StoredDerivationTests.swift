@@ -11,7 +11,7 @@ import TrellisTestSupport
 ///
 /// `TRELLIS_DERIVED` is the number of runs, `TRELLIS_DERIVED_SEED` the first seed.
 @Suite("Stored derived attributes by chance") struct RandomStoredDerivationTests {
-  private static let runs: Int = TestSettings.number("TRELLIS_DERIVED", or: 15)
+  private static let runs: Int = TestSettings.number("TRELLIS_DERIVED", or: 8)
   private static let first: UInt64 = TestSettings.number("TRELLIS_DERIVED_SEED", or: 1)
 
   @Test(

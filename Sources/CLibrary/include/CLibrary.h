@@ -10,6 +10,18 @@ struct trellis_symbol {
   const char *name;
   /// A function pointer.
   void *place;
+  /// Whether the library may lack it. The pointer is null then.
+  int is_optional;
+};
+
+/// Where a program has a library from instead of the usual files.
+struct trellis_library_source {
+  /// A file, or null.
+  const char *path;
+  /// Functions of the program, if there is no file: what messages call them, and how to find one by its name.
+  const char *name;
+  const void *list;
+  void *(*find)(const void *list, const char *name);
 };
 
 /// A library with the functions that are needed of it.
@@ -29,10 +41,19 @@ struct trellis_library {
   int state;
   /// Why it failed, as a sentence.
   char message[1024];
+  /// What was chosen instead of the usual files: the path of a file, or the address of a list.
+  char path[1024];
+  const void *list;
 };
 
 /// Loads a library, once for the process; it stays loaded. May be called from any thread.
 /// Returns null, or why it cannot be used, as a sentence.
 const char *trellis_library_load(struct trellis_library *library);
+
+/// Loads a library from another place, or from its usual files if the source has none. After a failure, another place may be
+/// chosen; a library that is loaded stays the only one. May be called from any thread.
+/// Returns null, or why it cannot be used, as a sentence. `is_other` becomes 1 if another one is loaded already, and 0 otherwise.
+const char *trellis_library_choose(
+    struct trellis_library *library, const struct trellis_library_source *source, int *is_other);
 
 #endif

@@ -15,6 +15,19 @@ const void *trellis_sqlite_commit_counter(sqlite3 *db);
 /// The counter as it is now.
 uint32_t trellis_sqlite_read_counter(const void *counter);
 
+/// How long a connection waits for a lock that another one holds. Another thread may end the wait.
+typedef struct {
+  int32_t milliseconds;
+  int32_t is_over;
+} trellis_waiting;
+
+/// Lets a connection wait; `waiting` outlives the connection. Returns a result code.
+int trellis_sqlite_wait(sqlite3 *db, trellis_waiting *waiting);
+/// Ends what a connection does and each later wait of it, from any thread, while the connection is open.
+void trellis_sqlite_end(sqlite3 *db, trellis_waiting *waiting);
+/// Whether what a connection does was ended.
+int trellis_sqlite_is_ended(const trellis_waiting *waiting);
+
 /// Counts the connections that the calling thread has borrowed, of whatever store: adds to the number and returns it.
 int32_t trellis_thread_leases(int32_t change);
 

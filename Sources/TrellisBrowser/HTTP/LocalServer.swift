@@ -195,7 +195,7 @@ package struct ServerError: Error, CustomStringConvertible {
 
     /// The response is short, so it has room in the connection's buffer.
     private func refuse(_ peer: inout Peer, _ response: [UInt8], _ now: ContinuousClock.Instant) {
-      _ = response.withUnsafeBytes { systemSend(peer.connection, $0.baseAddress, $0.count) }
+      _ = response.withUnsafeBytes { systemSend(peer.connection, $0) }
       shutdown(peer.connection, Int32(SHUT_WR))
       peer.parser = HTTPRequestParser()
       peer.isRefused = true
@@ -240,7 +240,7 @@ package struct ServerError: Error, CustomStringConvertible {
       let end = ContinuousClock.now + Self.patienceForReading
       var rest = bytes[...]
       while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { systemSend(connection, $0.baseAddress, $0.count) }
+        let count = rest.withUnsafeBytes { systemSend(connection, $0) }
         if count > 0 {
           rest = rest.dropFirst(count)
           continue
@@ -255,13 +255,14 @@ package struct ServerError: Error, CustomStringConvertible {
 
   private func systemAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
 
-  private func systemSend(_ connection: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
+  private func systemSend(_ connection: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    guard let start = bytes.baseAddress else { return 0 }
     #if canImport(Darwin)
       let flags: Int32 = 0
     #else
       let flags = Int32(MSG_NOSIGNAL)
     #endif
-    return send(connection, start, count, flags)
+    return send(connection, start, bytes.count, flags)
   }
 
 #endif

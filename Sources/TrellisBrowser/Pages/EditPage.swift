@@ -136,8 +136,9 @@ struct EditPage {
         guard let name = problem.property, let attribute = entity.property(named: name)?.attribute else { continue }
         if !unread.contains(name) { note(problem.message, name, &fields) }
         // The object needs some value, or its other values could not be checked.
-        guard let standIn = standIn(attribute) else { return }
-        values[name] = standIn
+        let placeholder = attribute.placeholder
+        if placeholder.isNull { return }
+        values[name] = placeholder
         notChecked.insert(name)
       }
     }
@@ -149,22 +150,6 @@ struct EditPage {
       }
     } catch let error as DynamicError {
       note(error.message, error.property ?? "", &fields)
-    }
-  }
-
-  /// Any value of the attribute's type.
-  private func standIn(_ attribute: Attribute) -> StoredValue? {
-    switch attribute.type {
-    case .bool, .int16, .int32, .int64, .date: .integer(0)
-    case .float, .double: .real(0)
-    case .decimal: .text("0")
-    case .string: .text("")
-    case .url: .text("about:blank")
-    case .uuid: .blob(Array(repeating: 0, count: 16))
-    case .data: .blob([])
-    case .array: .text("[]")
-    case .enumeration(let name): context.model.enumeration(named: name)?.cases.first?.rawValue
-    case .codable: nil
     }
   }
 

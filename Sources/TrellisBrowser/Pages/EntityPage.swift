@@ -134,7 +134,9 @@ struct EntityPage {
   }
 
   private func head(_ property: Property, _ asked: Asked) -> HTML {
-    guard case .attribute(let attribute) = property, attribute.canBeSorted else { return "<th>\(property.name)</th>" }
+    guard case .attribute(let attribute) = property, attribute.type.isSortable else {
+      return "<th>\(property.name)</th>"
+    }
     let isAscending = asked.sort == attribute.name
     let isDescending = asked.sort == "-" + attribute.name
     let address = site.address(
@@ -167,15 +169,5 @@ struct EntityPage {
       <div class=actions>\(link(1, "« First"))\(link(asked.page - 1, "‹ Previous"))\(link(asked.page + 1, "Next ›"))\
       \(link(last, "Last »"))</div>
       """
-  }
-}
-
-extension Attribute {
-  /// Whether a list can be sorted by the attribute.
-  fileprivate var canBeSorted: Bool {
-    switch type {
-    case .data, .array, .codable: false
-    default: true
-    }
   }
 }

@@ -100,6 +100,9 @@ struct Layout {
     .field { margin: 0 0 14px; max-width: 640px; }
     .field > label { display: block; font-weight: 600; }
     .actions { display: flex; gap: 8px; margin: 12px 0; }
+    .actions label { align-self: center; }
+    del { color: var(--pale); text-decoration-thickness: 1px; }
+    ins { text-decoration: none; }
     .nothing { color: var(--pale); font-style: italic; }
     """
 }

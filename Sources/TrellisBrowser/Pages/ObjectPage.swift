@@ -11,6 +11,8 @@ struct ObjectPage {
 
   let site: Site
   let object: DynamicObject
+  /// Whether the store records what saves change.
+  let hasHistory: Bool
 
   func response(_ query: FormFields) throws -> HTTPResponse {
     let entity = try object.ownEntity()
@@ -35,12 +37,16 @@ struct ObjectPage {
   }
 
   private var actions: HTML? {
-    guard site.isWritable else { return nil }
     let path = [object.entityName, "\(object.key)"]
-    return """
-      <div class=actions><a class=button href="\(site.address("object", path[0], path[1], "edit"))">Edit</a>\
-      <a class=button href="\(site.address("object", path[0], path[1], "delete"))">Delete</a></div>
-      """
+    let changes: HTML? =
+      site.isWritable
+      ? """
+      <a class=button href="\(site.address("object", path[0], path[1], "edit"))">Edit</a>\
+      <a class=button href="\(site.address("object", path[0], path[1], "delete"))">Delete</a>
+      """ : nil
+    let history: HTML? =
+      hasHistory ? "<a class=button href=\"\(site.address("past", path[0], path[1]))\">History</a>" : nil
+    return !site.isWritable && !hasHistory ? nil : "<div class=actions>\(changes)\(history)</div>"
   }
 
   private func value(of attribute: Attribute) throws -> HTML {

@@ -7,6 +7,8 @@ struct StartPage {
   let site: Site
   let context: ManagedObjectContext
   let hasPicture: Bool
+  /// Whether the store records what saves change.
+  let hasHistory: Bool
 
   func response() throws -> HTTPResponse {
     let model = context.model
@@ -29,12 +31,14 @@ struct StartPage {
       <a href="\(site.address("diagram.svg"))"><img class=diagram src="\(site.address("diagram.svg"))" \
       alt="The entities of the model and their relationships"></a>
       """ : nil
+    let history: HTML? =
+      hasHistory ? "<p><a href=\"\(site.address("history"))\">History of the saves</a></p>\n" : nil
     let content: HTML = """
       <p class=pale>\(model.description.doc ?? "")</p>
       <table>
       <tr><th>Entity</th><th class=number>Objects</th><th></th></tr>
       \(rows)</table>
-      \(picture)
+      \(history)\(picture)
       """
     return HTTPResponse(Layout(site).page(model.name, [], content))
   }

@@ -82,9 +82,9 @@ struct CopyPlan {
         .repaired, sourceName(guess.entity), nil, "has the number \(guess.number), which the store does not tell",
         key: guess.number)
     }
-    let (pk, ent) = (SourceDatabase.quoted(key), SourceDatabase.quoted(entityColumn))
+    let (pk, ent) = (SQLName.quoted(key), SQLName.quoted(entityColumn))
     var last: Int64?
-    try file.database.rows("SELECT \(pk), \(ent) FROM \(SourceDatabase.quoted(table)) ORDER BY \(pk)") { row in
+    try file.rows("SELECT \(pk), \(ent) FROM \(SQLName.quoted(table)) ORDER BY \(pk)") { row in
       guard let primaryKey = row.integer(0), primaryKey != last else {
         findings.note(.leftOut, table, nil, "has no primary key of its own", key: row.integer(0) ?? 0)
         return
@@ -128,7 +128,7 @@ struct CopyPlan {
       }
       rows[root] = index
     }
-    totalRows = Int(free - 1)
+    totalRows = Int(clamping: free - 1)
   }
 
   /// The number of rows, those that are left out included.
@@ -181,9 +181,9 @@ struct CopyPlan {
     let columns = try file.columns(of: table)
     guard let key = columns["Z_PK"] else { return targets }
     let name = sourceName(of: relationship)
-    try file.database.rows(
-      "SELECT \(SourceDatabase.quoted(key)), \(SourceDatabase.quoted(column)) FROM \(SourceDatabase.quoted(table)) "
-        + "WHERE \(SourceDatabase.quoted(column)) IS NOT NULL ORDER BY 1"
+    try file.rows(
+      "SELECT \(SQLName.quoted(key)), \(SQLName.quoted(column)) FROM \(SQLName.quoted(table)) "
+        + "WHERE \(SQLName.quoted(column)) IS NOT NULL ORDER BY 1"
     ) { row in
       guard let primaryKey = row.integer(0), let place = index.place(of: primaryKey), index.isIncluded(place),
         model.isEntity(Int(index.entities[place]), within: relationship.entity)
@@ -343,14 +343,14 @@ struct CopyPlan {
     let decoders = sources.map { ValueDecoder($0.attribute, blobs) }
     let columns = try file.columns(of: table)
     guard let primaryKey = columns["Z_PK"] else { return }
-    let list = sources.map { $0.column.map(SourceDatabase.quoted) ?? "NULL" }
+    let list = sources.map { $0.column.map(SQLName.quoted) ?? "NULL" }
     var seen: Set<[StoredValue]> = []
     var changes: [(place: Int, column: Int, value: StoredValue?)] = []
     let index = rows[entity.root] ?? RowIndex(table: nil)
     let earlier = overrides[entity.root] ?? [:]
-    try file.database.rows(
-      "SELECT \(SourceDatabase.quoted(primaryKey)), \(list.joined(separator: ", ")) "
-        + "FROM \(SourceDatabase.quoted(table)) ORDER BY 1"
+    try file.rows(
+      "SELECT \(SQLName.quoted(primaryKey)), \(list.joined(separator: ", ")) "
+        + "FROM \(SQLName.quoted(table)) ORDER BY 1"
     ) { row in
       guard let number = row.integer(0), let place = index.place(of: number), index.isIncluded(place),
         model.isEntity(Int(index.entities[place]), within: entity.index)

@@ -55,7 +55,7 @@ struct PairCopy {
     var inversePlaces: [SourcePair: Int64] = [:]
     if let inverseQuery {
       var positions = Positions()
-      try plan.file.database.rows(inverseQuery) { row in
+      try plan.file.rows(inverseQuery) { row in
         guard let owner = row.integer(0), let member = row.integer(1) else { return }
         let pair = SourcePair(first: member, partner: owner)
         if inversePlaces[pair] == nil { inversePlaces[pair] = positions.next(of: owner) }
@@ -65,9 +65,9 @@ struct PairCopy {
   }
 
   private static func query(_ table: String, _ owner: String, _ member: String, _ order: String?) -> String {
-    let (owner, member) = (SourceDatabase.quoted(owner), SourceDatabase.quoted(member))
-    let place = order.map(SourceDatabase.quoted) ?? "NULL"
-    return "SELECT \(owner), \(member) FROM \(SourceDatabase.quoted(table)) WHERE \(owner) IS NOT NULL "
+    let (owner, member) = (SQLName.quoted(owner), SQLName.quoted(member))
+    let place = order.map(SQLName.quoted) ?? "NULL"
+    return "SELECT \(owner), \(member) FROM \(SQLName.quoted(table)) WHERE \(owner) IS NOT NULL "
       + "ORDER BY \(owner), \(place) IS NULL, \(place), \(member)"
   }
 
@@ -99,7 +99,7 @@ struct PairCopy {
     var mirrored: [SaveRequest.Pairs.Pair] = []
     let isOrdered = table.first.orderColumn != nil
     var written = 0
-    try plan.file.database.rows(query) { row in
+    try plan.file.rows(query) { row in
       guard let ownerKey = row.integer(0) else { return }
       guard let owner = included(ownerKey, owners, within: relationship.entity),
         let memberKey = row.integer(1), let member = included(memberKey, members, within: relationship.destination)

@@ -1,3 +1,4 @@
+import TrellisForeignFiles
 import TrellisModel
 import TrellisStorage
 
@@ -52,7 +53,7 @@ struct RowCopy {
     else { return }
     let columns = try plan.file.columns(of: table)
     guard let key = columns["Z_PK"], let entityColumn = columns["Z_ENT"] else { return }
-    var selected = [key, columns["Z_OPT"]].map { $0.map(SourceDatabase.quoted) ?? "1" }
+    var selected = [key, columns["Z_OPT"]].map { $0.map(SQLName.quoted) ?? "1" }
     var sources: [Source] = []
     for column in entity.columns { sources.append(try source(of: column, in: entity, &selected)) }
     let groups = groups(of: entity, sources)
@@ -63,9 +64,9 @@ struct RowCopy {
     let overrides = plan.overrides[entity.root] ?? [:]
     let name = plan.sourceName(entity.index)
     var last: Int64?
-    try plan.file.database.rows(
-      "SELECT \(selected.joined(separator: ", ")) FROM \(SourceDatabase.quoted(table)) "
-        + "WHERE \(SourceDatabase.quoted(entityColumn)) = ?1 ORDER BY \(SourceDatabase.quoted(key))", [number]
+    try plan.file.rows(
+      "SELECT \(selected.joined(separator: ", ")) FROM \(SQLName.quoted(table)) "
+        + "WHERE \(SQLName.quoted(entityColumn)) = ?1 ORDER BY \(SQLName.quoted(key))", [number]
     ) { row in
       // A key that comes again is told by the plan.
       guard let primaryKey = row.integer(0), primaryKey != last, let place = index.place(of: primaryKey),
@@ -135,7 +136,7 @@ struct RowCopy {
       guard let attribute = entity.properties[number].attribute, let source = plan.source(of: attribute) else {
         return .null
       }
-      selected.append(source.column.map(SourceDatabase.quoted) ?? "NULL")
+      selected.append(source.column.map(SQLName.quoted) ?? "NULL")
       return .attribute(
         selected.count - 1, ValueDecoder(source.attribute, blobs), CheckedAttribute(attribute),
         name: source.attribute.path.joined(separator: "."))
@@ -146,7 +147,7 @@ struct RowCopy {
           settled, root: plan.model.entities[relationship.destination].root, name: plan.sourceName(of: relationship))
       }
       guard case .column(let column, _) = plan.place(of: relationship) else { return .null }
-      selected.append(SourceDatabase.quoted(column))
+      selected.append(SQLName.quoted(column))
       return .reference(selected.count - 1, relationship, name: plan.sourceName(of: relationship))
     case .order(let number):
       guard let relationship = entity.properties[number].relationship,
@@ -164,11 +165,11 @@ struct RowCopy {
       return []
     }
     var positions = [Int64](repeating: 0, count: index.count)
-    let (pk, reference) = (SourceDatabase.quoted(key), SourceDatabase.quoted(column))
-    let place = order.map(SourceDatabase.quoted) ?? "NULL"
+    let (pk, reference) = (SQLName.quoted(key), SQLName.quoted(column))
+    let place = order.map(SQLName.quoted) ?? "NULL"
     var (owner, last): (Int64?, Int64) = (nil, 0)
-    try plan.file.database.rows(
-      "SELECT \(pk), \(reference) FROM \(SourceDatabase.quoted(table)) WHERE \(reference) IS NOT NULL "
+    try plan.file.rows(
+      "SELECT \(pk), \(reference) FROM \(SQLName.quoted(table)) WHERE \(reference) IS NOT NULL "
         + "ORDER BY \(reference), \(place) IS NULL, \(place), \(pk)"
     ) { row in
       guard let primaryKey = row.integer(0), let member = index.place(of: primaryKey) else { return }
@@ -187,7 +188,7 @@ struct RowCopy {
   private static let dangling = "leads to a row that is not there, and is nil"
 
   private func value(
-    _ source: Source, _ row: SourceRow, _ place: Int, _ primaryKey: Int64, _ entity: String
+    _ source: Source, _ row: ForeignRow, _ place: Int, _ primaryKey: Int64, _ entity: String
   ) -> StoredValue {
     switch source {
     case .null: return .null

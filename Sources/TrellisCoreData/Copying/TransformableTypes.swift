@@ -1,3 +1,4 @@
+import TrellisStorage
 import TrellisModel
 
 /// Finds types for transformable attributes whose class the model does not tell, by their values.
@@ -21,9 +22,9 @@ struct TransformableTypes {
     ofColumn column: String, in table: String, isExternal: Bool, wanted: AttributeType?, declared: AttributeType?
   ) throws -> AttributeType? {
     var survey = Survey(candidates: [wanted, declared].compactMap { $0 })
-    try file.database.rows(
-      "SELECT \(SourceDatabase.quoted(column)) FROM \(SourceDatabase.quoted(table)) "
-        + "WHERE \(SourceDatabase.quoted(column)) IS NOT NULL"
+    try file.rows(
+      "SELECT \(SQLName.quoted(column)) FROM \(SQLName.quoted(table)) "
+        + "WHERE \(SQLName.quoted(column)) IS NOT NULL"
     ) { row in
       guard case .blob(let bytes) = row.value(0) else { return survey.noteForeign() }
       guard isExternal else { return survey.note(bytes) }

@@ -1,3 +1,4 @@
+import TrellisStorage
 import TrellisModel
 
 /// Tells what a store has and the model does not, and what the model has and the store does not.
@@ -99,9 +100,10 @@ struct UnmatchedData {
       let last = try file.columns(of: table)["Z_MAX"], let key = try file.columns(of: table)["Z_ENT"]
     else { return }
     let entity = translation.entities[root].source.name
-    let count = try file.database.integer(
-      "SELECT \(SourceDatabase.quoted(last)) FROM \(SourceDatabase.quoted(table)) "
-        + "WHERE \(SourceDatabase.quoted(key)) = \(number)")
+    var count: Int64?
+    try file.rows(
+      "SELECT \(SQLName.quoted(last)) FROM \(SQLName.quoted(table)) WHERE \(SQLName.quoted(key)) = \(number) LIMIT 1"
+    ) { row in count = row.integer(0) }
     guard let count, count > 0 else { return }
     findings.note(.leftOut, entity, nil, "has no table in the store, although there were rows", key: nil)
   }
@@ -131,9 +133,9 @@ struct UnmatchedData {
     of table: String, _ column: String?, _ outcome: CoreDataFinding.Outcome, _ entity: String, _ property: String?,
     _ message: String
   ) throws {
-    let key = try file.columns(of: table)["Z_PK"].map(SourceDatabase.quoted) ?? "rowid"
-    let condition = column.map { " WHERE \(SourceDatabase.quoted($0)) IS NOT NULL" } ?? ""
-    try file.database.rows("SELECT \(key) FROM \(SourceDatabase.quoted(table))\(condition) ORDER BY 1") { row in
+    let key = try file.columns(of: table)["Z_PK"].map(SQLName.quoted) ?? "rowid"
+    let condition = column.map { " WHERE \(SQLName.quoted($0)) IS NOT NULL" } ?? ""
+    try file.rows("SELECT \(key) FROM \(SQLName.quoted(table))\(condition) ORDER BY 1") { row in
       findings.note(outcome, entity, property, message, key: row.integer(0))
     }
   }

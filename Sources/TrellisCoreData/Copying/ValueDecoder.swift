@@ -1,3 +1,4 @@
+import TrellisForeignFiles
 import Foundation
 import TrellisModel
 import TrellisStorage
@@ -30,7 +31,7 @@ struct ValueDecoder {
   }
 
   /// The value for a row. A required value that is null becomes the default, or else the zero of its type.
-  func decode(_ source: SourceValue) -> Result {
+  func decode(_ source: ForeignValue) -> Result {
     var result = converted(source)
     guard result.value.isNull, !isOptional else { return result }
     let why = source == .null ? "was null" : nil
@@ -49,14 +50,12 @@ struct ValueDecoder {
   private static let other = "had a value of another kind, which was converted"
   private static let none = "had a value that is none of its type, and lost it"
 
-  private func converted(_ source: SourceValue) -> Result {
+  private func converted(_ source: ForeignValue) -> Result {
     if source == .null { return Result(value: .null) }
     if isTransformable { return transformed(source) }
     switch type {
     case .bool: return whole(source, in: Int64.min...Int64.max) { $0 == 0 ? 0 : 1 }
-    case .int16: return whole(source, in: Int64(Int16.min)...Int64(Int16.max)) { $0 }
-    case .int32: return whole(source, in: Int64(Int32.min)...Int64(Int32.max)) { $0 }
-    case .int64: return whole(source, in: Int64.min...Int64.max) { $0 }
+    case .int16, .int32, .int64: return whole(source, in: type.integerRange) { $0 }
     case .double: return real(source) { $0 }
     case .float: return real(source) { Float($0).isInfinite && $0.isFinite ? nil : Double(Float($0)) }
     case .decimal: return decimal(source)
@@ -71,60 +70,62 @@ struct ValueDecoder {
 
   private static let lost = Result(value: .null, findings: [(.leftOut, none)])
 
-  private func whole(_ source: SourceValue, in range: ClosedRange<Int64>, _ value: (Int64) -> Int64) -> Result {
+  private func whole(_ source: ForeignValue, in range: ClosedRange<Int64>, _ value: (Int64) -> Int64) -> Result {
     let number: Int64?
     let isOther: Bool
     switch source {
     case .integer(let found): (number, isOther) = (found, false)
     case .real(let found): (number, isOther) = (Int64(exactly: found), true)
-    case .text(let text, _): (number, isOther) = (Int64(text), true)
-    case .blob, .null: (number, isOther) = (nil, true)
+    case .text(let text): (number, isOther) = (Int64(text), true)
+    case .unsound, .blob, .null: (number, isOther) = (nil, true)
     }
     guard let number, range.contains(number) else { return Self.lost }
     return Result(value: .integer(value(number)), findings: isOther ? [(.repaired, Self.other)] : [])
   }
 
-  private func real(_ source: SourceValue, _ value: (Double) -> Double?) -> Result {
+  private func real(_ source: ForeignValue, _ value: (Double) -> Double?) -> Result {
     let number: Double?
     var isOther = false
     switch source {
     case .integer(let found): number = Double(found)
     case .real(let found): number = found
-    case .text(let text, _): (number, isOther) = (Double(text), true)
-    case .blob, .null: number = nil
+    case .text(let text): (number, isOther) = (Double(text), true)
+    case .unsound, .blob, .null: number = nil
     }
     guard let number = number.flatMap(value), !number.isNaN else { return Self.lost }
     return Result(value: .real(number), findings: isOther ? [(.repaired, Self.other)] : [])
   }
 
   /// A decimal of Core Data is a binary number in the file, so that digits beyond its precision are gone already.
-  private func decimal(_ source: SourceValue) -> Result {
+  private func decimal(_ source: ForeignValue) -> Result {
     switch source {
     case .integer(let value): return Result(value: .text(String(value)))
     case .real(let value):
       guard value.isFinite, let text = DecimalText.canonical("\(value)") else { return Self.lost }
       return Result(
         value: .text(text), findings: [(.kept, "is a binary number in the store, and has its shortest text")])
-    case .text(let text, _):
+    case .text(let text):
       guard let canonical = DecimalText.canonical(text) else { return Self.lost }
       return Result(value: .text(canonical))
-    case .blob, .null: return Self.lost
+    case .unsound, .blob, .null: return Self.lost
     }
   }
 
-  private func date(_ source: SourceValue) -> Result {
+  private func date(_ source: ForeignValue) -> Result {
     switch source {
     case .integer(let seconds): CoreDataDate.microseconds(seconds).map { Result(value: .integer($0)) } ?? Self.lost
     case .real(let seconds): CoreDataDate.microseconds(seconds).map { Result(value: .integer($0)) } ?? Self.lost
-    case .text, .blob, .null: Self.lost
+    case .text, .unsound, .blob, .null: Self.lost
     }
   }
 
-  private func text(_ source: SourceValue) -> Result {
+  private func text(_ source: ForeignValue) -> Result {
     switch source {
-    case .text(let text, isSound: true): Result(value: .text(text))
-    case .text(let text, isSound: false):
-      Result(value: .text(text), findings: [(.repaired, "is no UTF-8, and has replacement characters")])
+    case .text(let text): Result(value: .text(text))
+    case .unsound(let bytes):
+      Result(
+        value: .text(String(decoding: bytes, as: UTF8.self)),
+        findings: [(.repaired, "is no UTF-8, and has replacement characters")])
     case .integer(let value): Result(value: .text(String(value)), findings: [(.repaired, Self.other)])
     case .real(let value): Result(value: .text("\(value)"), findings: [(.repaired, Self.other)])
     case .blob(let bytes):
@@ -135,22 +136,22 @@ struct ValueDecoder {
     }
   }
 
-  private func url(_ source: SourceValue) -> Result {
-    guard case .text(let text, _) = source, URL(string: text) != nil else { return Self.lost }
+  private func url(_ source: ForeignValue) -> Result {
+    guard case .text(let text) = source, URL(string: text) != nil else { return Self.lost }
     return Result(value: .text(text))
   }
 
-  private func uuid(_ source: SourceValue) -> Result {
+  private func uuid(_ source: ForeignValue) -> Result {
     switch source {
     case .blob(let bytes) where bytes.count == 16: return Result(value: .blob(bytes))
-    case .text(let text, _):
+    case .text(let text):
       guard let bytes = UUIDText.bytes(text) else { return Self.lost }
       return Result(value: .blob(bytes), findings: [(.repaired, Self.other)])
     default: return Self.lost
     }
   }
 
-  private func data(_ source: SourceValue) -> Result {
+  private func data(_ source: ForeignValue) -> Result {
     guard let bytes = Self.bytes(of: source) else { return Self.lost }
     guard let blobs else { return Result(value: .blob(bytes.bytes), findings: bytes.findings) }
     switch blobs.content(of: bytes.bytes) {
@@ -161,18 +162,19 @@ struct ValueDecoder {
   }
 
   private static func bytes(
-    of source: SourceValue
+    of source: ForeignValue
   ) -> (bytes: [UInt8], findings: [(outcome: CoreDataFinding.Outcome, message: String)])? {
     switch source {
     case .blob(let bytes): (bytes, [])
-    case .text(let text, _): (Array(text.utf8), [(.repaired, other)])
+    case .text(let text): (Array(text.utf8), [(.repaired, other)])
+    case .unsound(let bytes): (bytes, [(.repaired, other)])
     default: nil
     }
   }
 
   // MARK: Transformables
 
-  private func transformed(_ source: SourceValue) -> Result {
+  private func transformed(_ source: ForeignValue) -> Result {
     let content = data(source)
     guard type != .data, case .blob(let bytes) = content.value else { return content }
     guard let value = try? ArchivedValue(archive: bytes), let stored = value.stored(as: type) else {

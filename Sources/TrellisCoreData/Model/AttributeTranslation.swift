@@ -122,7 +122,7 @@ struct AttributeTranslation {
       let (least, greatest) = (length(source.minimum), length(source.maximum))
       description?.rules.minimumLength = least
       description?.rules.maximumLength = greatest
-    } else if type.isBounded {
+    } else if type.hasBounds {
       let (least, greatest) = (bound(source.minimum, type), bound(source.maximum, type))
       description?.rules.minimum = least
       description?.rules.maximum = greatest
@@ -195,16 +195,6 @@ struct AttributeTranslation {
 }
 
 // MARK: - Constants
-
-extension AttributeType {
-  /// Whether values of the type may have a minimum and a maximum.
-  fileprivate var isBounded: Bool {
-    switch self {
-    case .int16, .int32, .int64, .float, .double, .decimal, .date: true
-    default: false
-    }
-  }
-}
 
 extension ArchivedValue {
   /// The value as a number; texts are read.

@@ -1,3 +1,4 @@
+import TrellisStorage
 /// Where a store keeps the properties of a model: the tables of its entities, the column of each attribute and to-one,
 /// and the tables of many-to-many relationships.
 ///
@@ -166,8 +167,8 @@ struct StoreLayout {
     else { return }
     let known = Set(file.entityNames.keys)
     var unknown: Set<Int64> = []
-    try file.database.rows(
-      "SELECT DISTINCT \(SourceDatabase.quoted(column)) FROM \(SourceDatabase.quoted(table)) LIMIT 10000"
+    try file.rows(
+      "SELECT DISTINCT \(SQLName.quoted(column)) FROM \(SQLName.quoted(table)) LIMIT 10000"
     ) { row in if let number = row.integer(0), !known.contains(number) { unknown.insert(number) } }
     guard unknown.count == 1, let number = unknown.first else { return }
     entities[entity].number = number
@@ -292,9 +293,9 @@ struct StoreLayout {
   private func holders(of column: String, in table: String) throws -> Set<Int64> {
     guard let entityColumn = try file.columns(of: table)["Z_ENT"] else { return [] }
     var found: Set<Int64> = []
-    try file.database.rows(
-      "SELECT DISTINCT \(SourceDatabase.quoted(entityColumn)) FROM \(SourceDatabase.quoted(table)) "
-        + "WHERE \(SourceDatabase.quoted(column)) IS NOT NULL"
+    try file.rows(
+      "SELECT DISTINCT \(SQLName.quoted(entityColumn)) FROM \(SQLName.quoted(table)) "
+        + "WHERE \(SQLName.quoted(column)) IS NOT NULL"
     ) { row in if let number = row.integer(0) { found.insert(number) } }
     return found
   }

@@ -103,14 +103,3 @@ extension ManagedObjectContext {
     try objects([key], entity: model.needEntity(entity).index)[key] as? DynamicObject
   }
 }
-
-extension OptionalGroup {
-  /// Completes the values of a new object: a value of a field is one of the whole, whose other fields get their defaults.
-  fileprivate func complete(_ values: inout [StoredValue]) {
-    if values[presence].isNull, fields.contains(where: { !values[$0].isNull }) { values[presence] = .integer(1) }
-    guard values[presence] == .integer(1) else { return }
-    for field in required where values[field.number].isNull {
-      if case .value(let value)? = field.defaultValue { values[field.number] = value }
-    }
-  }
-}

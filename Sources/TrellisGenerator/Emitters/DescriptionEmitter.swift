@@ -28,6 +28,7 @@ enum DescriptionEmitter {
     if let json = entity.json { arguments.add("json", code(of: json)) }
     if let history = entity.history { arguments.add("history", .plain(".\(history)")) }
     arguments.add("composites", entity.composites.map(code))
+    arguments.add("sync", entity.sync)
     return .call(TypeName.entityDescription, arguments.codes)
   }
 
@@ -75,6 +76,7 @@ enum DescriptionEmitter {
     arguments.add("scalar", attribute.scalar)
     arguments.add("derived", attribute.derivation)
     arguments.add("stored", attribute.storesDerivation)
+    arguments.add("sync", attribute.sync)
     return .filledCall(TypeName.attributeDescription, arguments.codes)
   }
 
@@ -133,6 +135,7 @@ enum DescriptionEmitter {
     arguments.add("doc", relationship.doc)
     arguments.add(relationship.userInfo)
     if let json = relationship.json { arguments.add("json", code(of: json)) }
+    arguments.add("sync", relationship.sync)
     return .filledCall(TypeName.relationshipDescription, arguments.codes)
   }
 
@@ -365,6 +368,10 @@ struct Arguments {
 
   mutating func add(_ label: String, _ value: StoredValue?) {
     if let value { add(label, Self.code(of: value)) }
+  }
+
+  mutating func add(_ label: String, _ sync: SyncDecision?) {
+    if let sync { add(label, .plain(".\(sync.rawValue)")) }
   }
 
   mutating func add(_ userInfo: [UserInfoEntry]) {

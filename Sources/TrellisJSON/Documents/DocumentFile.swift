@@ -197,7 +197,7 @@ struct DocumentOpening {
 
   func open() throws(StoreError) -> Opened {
     let lock: (any OpenFile)?
-    do throws(StoreError) { lock = isReadOnly ? nil : try self.lock() } catch {
+    do throws(StoreError) { lock = isReadOnly ? nil : try Self.lock(file) } catch {
       guard error.code == .full else { throw error }
       return try openWithoutRoom(error)
     }
@@ -238,7 +238,7 @@ struct DocumentOpening {
     try? lock.close()
   }
 
-  private func lock() throws(StoreError) -> any OpenFile {
+  static func lock(_ file: DocumentFile) throws(StoreError) -> any OpenFile {
     do throws(FileProblem) {
       return try file.files.lock(file.lockPath)
     } catch {
@@ -252,7 +252,7 @@ struct DocumentOpening {
           .full, "There was no room on the disk when \(file.path) was opened, so it is only read.",
           remedy: "Make room on the disk, then open the store again.")
       }
-      throw cannotOpen("its lock cannot be taken: \(error.reason)")
+      throw cannotOpen(file, "its lock cannot be taken: \(error.reason)")
     }
   }
 
@@ -380,7 +380,9 @@ struct DocumentOpening {
     }
   }
 
-  private func cannotOpen(_ reason: String) -> StoreError {
+  private func cannotOpen(_ reason: String) -> StoreError { Self.cannotOpen(file, reason) }
+
+  private static func cannotOpen(_ file: DocumentFile, _ reason: String) -> StoreError {
     StoreError(
       .cannotOpen, "\(file.path) cannot be opened: \(reason).",
       remedy: "Check that the folder exists and may be written to, or open the document for reading only.")

@@ -69,7 +69,6 @@ package final class JSONStore: Store, SnapshotSource {
   private let refusalOfWrites: StoreError?
   private let recordedLineage: DocumentLineage
   private let files: any FileOperations
-  private let lock: (any OpenFile)?
   private let isClosed = Flag()
 
   /// The state for readers. Its lock is held for short times only.
@@ -86,6 +85,8 @@ package final class JSONStore: Store, SnapshotSource {
     /// A number above every key that an object in the document has ever had.
     var nextKey: Int64
     var size: Int
+    /// Held as long as the store is open for writing, but for suspensions.
+    var lock: (any OpenFile)?
   }
 
   private let shared: Locked<Shared>
@@ -104,13 +105,12 @@ package final class JSONStore: Store, SnapshotSource {
       file: file, document: document, isReadOnly: options.isReadOnly, policy: options.migration,
       observer: options.observer
     ).open()
-    lock = opened.lock
     refusalOfWrites = opened.loaded.refusalOfWrites
     isReadOnly = options.isReadOnly || refusalOfWrites != nil
     recordedLineage = opened.loaded.lineage
     shared = Locked(
       Shared(state: opened.loaded.state, stamp: opened.known.stamp, nextKey: opened.loaded.nextKey, failure: nil))
-    saved = Locked(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size))
+    saved = Locked(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size, lock: opened.lock))
     document.folder?.shareWithoutWaiting()
     // If this fails, the collection is left to the next time.
     if !isReadOnly, document.folder?.isMarked == true { _ = try? collectExternalFiles() }
@@ -131,7 +131,40 @@ package final class JSONStore: Store, SnapshotSource {
   package func close() {
     guard isClosed.set() else { return }
     document.folder?.close()
-    if let lock { DocumentOpening.release(lock, file) }
+    saved.withLock { release(&$0) }
+  }
+
+  private func release(_ saved: inout Saved) {
+    if let lock = saved.lock { DocumentOpening.release(lock, file) }
+    saved.lock = nil
+  }
+
+  // MARK: Suspension
+
+  /// - Throws: ``StoreError`` with the code `timedOut` while a save writes the document.
+  package func suspend(within timeout: Duration) throws {
+    let end = ContinuousClock.now + timeout
+    shared.withLock { if $0.failure == nil { $0.failure = .suspended(name) } }
+    while saved.withLockIfAvailable({ release(&$0) }) == nil {
+      guard ContinuousClock.now < end else { throw StoreError.stillInUse(name, after: timeout) }
+      Thread.sleep(forTimeInterval: 0.001)
+    }
+    document.folder?.release()
+  }
+
+  /// Takes the lock again. If another program has it, calls fail until the next resumption.
+  package func resume() {
+    saved.withLock { saved in
+      guard !isClosed.isSet, shared.withLock({ $0.failure?.code == .suspended }) else { return }
+      var failure: StoreError?
+      do throws(StoreError) {
+        if !isReadOnly && saved.lock == nil { saved.lock = try DocumentOpening.lock(file) }
+      } catch {
+        failure = StoreError(
+          .suspended, "\(name) could not be opened again after a suspension: \(error.message)", remedy: error.remedy)
+      }
+      shared.withLock { $0.failure = failure }
+    }
   }
 
   package func connect() throws -> any StoreConnection {
@@ -171,6 +204,7 @@ package final class JSONStore: Store, SnapshotSource {
     guard let folder = document.folder, !isReadOnly else { return 0 }
     // No save commits while this lock is held, and no other program has the document open for writing.
     return try saved.withLock { saved in
+      if let failure = shared.withLock({ $0.failure }) { throw failure }
       try look(&saved)
       let state = shared.withLock { $0.state }
       // A file that only the latest saves do not refer to any more must stay as long as a power failure may undo these

@@ -1,4 +1,4 @@
-import TrellisModel
+package import TrellisModel
 @_spi(Generated) import TrellisRuntime
 import TrellisStorage
 
@@ -235,7 +235,12 @@ public struct JSONExportError: Error, Sendable, CustomStringConvertible {
   /// Why the export was given up; a sentence.
   public let message: String
   /// Whether too much would be nested.
-  package var isTooLarge = false
+  package let isTooLarge: Bool
+
+  package init(message: String, isTooLarge: Bool = false) {
+    self.message = message
+    self.isTooLarge = isTooLarge
+  }
 
   public var description: String { message }
 }
@@ -244,7 +249,7 @@ public struct JSONExportError: Error, Sendable, CustomStringConvertible {
 
 extension ValueMap {
   /// The JSON text of a value.
-  func json(_ value: StoredValue) -> [UInt8] {
+  package func json(_ value: StoredValue) -> [UInt8] {
     var bytes: [UInt8] = []
     if value.isNull { return Array("null".utf8) }
     if case .file(let file) = value {
@@ -263,7 +268,7 @@ extension ValueMap {
   }
 
   /// The text of a value, as it is read from one.
-  func text(_ value: StoredValue) -> String {
+  package func text(_ value: StoredValue) -> String {
     switch (type, value) {
     case (.bool, .integer(let number)): number == 0 ? "false" : "true"
     case (.date, .integer(let microseconds)): date.plainText(microseconds)
@@ -278,7 +283,7 @@ extension ValueMap {
   }
 
   /// The elements of a list, if they are read one by one.
-  func items(_ list: StoredValue) -> [StoredValue] {
+  package func items(_ list: StoredValue) -> [StoredValue] {
     guard case .text(let text) = list else { return [] }
     return ListText.values(text, of: type, attribute.enumeration) ?? []
   }

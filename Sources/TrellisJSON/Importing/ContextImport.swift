@@ -88,21 +88,24 @@ extension ManagedObjectContext {
   }
 
   /// Imports the objects of several inputs, which are read in pieces of a size.
+  ///
+  /// - Parameter failureLimit: The import is given up after so many failures; nil for no limit.
   package func importJSON(
     _ inputs: [JSONInput], mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
-    pieces: Int, progress: ((JSONImportProgress) -> Void)? = nil
+    pieces: Int, failureLimit: Int? = nil, progress: ((JSONImportProgress) -> Void)? = nil
   ) throws -> JSONImportReport {
     let sizes = try inputs.map { try $0.size() }
     let total = sizes.contains(nil) ? nil : sizes.reduce(UInt64(0)) { $0 &+ UInt64($1 ?? 0) }
     let importer = try JSONImporter(
       into: self, mergePolicy, rejection, totalBytes: total.map { Int(clamping: $0) }, progress)
+    importer.failureLimit = failureLimit
     let parts = try inputs.map { input in
       let entity =
         switch input.elements {
         case .objects(let type): try entity(of: type)
         case .numbered(let number): number
         }
-      return try importer.part(of: entity, named: input.name, at: input.path, input.layout)
+      return try importer.part(of: entity, named: input.name, at: input.path, input.layout, input.makeReader)
     }
     do {
       for (input, part) in zip(inputs, parts) {
@@ -142,7 +145,7 @@ extension ManagedObjectContext {
     progress: ((JSONImportProgress) -> Void)? = nil
   ) async throws -> JSONImportReport where Bytes.Element == UInt8 {
     let importer = try JSONImporter(into: self, mergePolicy, rejection, totalBytes: nil, progress)
-    let part = try importer.part(of: entity(of: type), named: nil, at: path, layout)
+    let part = try importer.part(of: entity(of: type), named: nil, at: path, layout, nil)
     do {
       try importer.begin(part)
       var piece: [UInt8] = []
@@ -161,7 +164,7 @@ extension ManagedObjectContext {
     }
   }
 
-  private static var pieceOfInput: Int { 1 << 20 }
+  package static var pieceOfInput: Int { 1 << 20 }
   private static var pieceOfAsyncInput: Int { 1 << 16 }
 
   private func entity(of type: ManagedObject.Type) throws -> Int {

@@ -16,12 +16,7 @@ struct ElementCutter {
     case steps([JSONPath.Step])
   }
 
-  /// An element, by its place in the window.
-  struct Element {
-    let range: Range<Int>
-    /// The pointer of the element in its document.
-    let pointer: String
-  }
+  typealias Element = ImportElement
 
   private enum State {
     /// The value at a level of the path is next.

@@ -324,11 +324,12 @@ final class ImportBatch {
       }
       if isGiven { continue }
       let isAbsent = links.allSatisfy(\.members.isEmpty)
-      problems.append(
-        ImportProblem(
-          isAbsent ? .missingValues : .missingPartner, at: links.last?.offset ?? records[records.count - 1].start,
-          property: relationship.name,
-          isAbsent ? "is needed for a new object, and is absent" : "leads to no object of the input or the store"))
+      var problem = ImportProblem(
+        isAbsent ? .missingValues : .missingPartner, at: links.last?.offset ?? records[records.count - 1].start,
+        property: relationship.name,
+        isAbsent ? "is needed for a new object, and is absent" : "leads to no object of the input or the store")
+      if let number, let member = links.last?.members.last { problem.key = key(of: member, map.links[number]) }
+      problems.append(problem)
     }
     return problems
   }
@@ -525,14 +526,17 @@ final class ImportBatch {
       case .record(let inner): if partner == nil { continue } else { offset = inner.start }
       case .unreadable: continue
       }
-      unresolved.append(
-        (
-          record,
-          ImportProblem(
-            .missingPartner, at: offset, property: map.relationship.name,
-            "leads to no object of the input or the store")
-        ))
+      var problem = ImportProblem(
+        .missingPartner, at: offset, property: map.relationship.name, "leads to no object of the input or the store")
+      problem.key = key(of: member, map)
+      unresolved.append((record, problem))
     }
+  }
+
+  /// The key that a reference names, as a text; nil for other members.
+  private func key(of member: ImportedLink.Member, _ link: LinkMap) -> String? {
+    guard case .reference(let value, _) = member else { return nil }
+    return link.reference?.text(value)
   }
 
   private func setPartner(

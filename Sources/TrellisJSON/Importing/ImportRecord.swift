@@ -1,4 +1,4 @@
-import TrellisModel
+package import TrellisModel
 @_spi(Generated) import TrellisRuntime
 import TrellisStorage
 
@@ -6,21 +6,21 @@ import TrellisStorage
 ///
 /// Its properties need no checks of exclusive access: none of its methods calls anything that could reach the record
 /// again.
-final class ImportRecord {
-  let map: EntityMap
+package final class ImportRecord {
+  package let map: EntityMap
   /// The record of the enclosing object, and the link that this one is nested in; nil for an element of the input.
   unowned(safe) let parent: ImportRecord?
   let link: LinkMap?
   /// The byte offset of the object.
-  let start: Int
+  package let start: Int
 
   /// The given values, and their byte offsets, by field; nil for what is absent.
-  @exclusivity(unchecked) private(set) var values: [StoredValue?]
+  @exclusivity(unchecked) package private(set) var values: [StoredValue?]
   @exclusivity(unchecked) private(set) var offsets: [Int]
   /// The given values of lists that are read element by element, by field.
   @exclusivity(unchecked) private var items: [Int: [StoredValue]] = [:]
   /// The given partners by link; nil for what is absent.
-  @exclusivity(unchecked) private(set) var links: [ImportedLink?]
+  @exclusivity(unchecked) package private(set) var links: [ImportedLink?]
   @exclusivity(unchecked) private(set) var problems: [ImportProblem] = []
 
   /// The object that the record is about, while a batch is carried out.
@@ -31,7 +31,7 @@ final class ImportRecord {
   /// The links of which members are not known yet.
   @exclusivity(unchecked) var openLinks: Set<Int> = []
 
-  init(_ map: EntityMap, at start: Int, in parent: ImportRecord?, _ link: LinkMap?) {
+  package init(_ map: EntityMap, at start: Int, in parent: ImportRecord?, _ link: LinkMap?) {
     self.map = map
     self.start = start
     self.parent = parent
@@ -41,19 +41,19 @@ final class ImportRecord {
     links = Array(repeating: nil, count: map.links.count)
   }
 
-  func set(_ field: Int, _ value: StoredValue, at offset: Int) {
+  package func set(_ field: Int, _ value: StoredValue, at offset: Int) {
     values[field] = value
     offsets[field] = offset
   }
 
-  func append(_ value: StoredValue, to field: Int) { items[field, default: []].append(value) }
+  package func append(_ value: StoredValue, to field: Int) { items[field, default: []].append(value) }
 
-  func append(_ member: ImportedLink.Member, to link: Int) { links[link]?.members.append(member) }
+  package func append(_ member: ImportedLink.Member, to link: Int) { links[link]?.members.append(member) }
 
   /// Begins a collection, or a partner.
   ///
   /// - Returns: whether objects that were read for it before are forgotten, because a key comes twice.
-  @discardableResult func begin(_ target: PathNode.Target, at offset: Int) -> Bool {
+  @discardableResult package func begin(_ target: PathNode.Target, at offset: Int) -> Bool {
     switch target {
     case .field: return false
     case .item(let field):
@@ -82,10 +82,10 @@ final class ImportRecord {
     }
   }
 
-  func note(_ problem: ImportProblem) { problems.append(problem) }
+  package func note(_ problem: ImportProblem) { problems.append(problem) }
 
   /// Sets a list that is read element by element to nil.
-  func setNull(_ field: Int, at offset: Int) {
+  package func setNull(_ field: Int, at offset: Int) {
     items[field] = nil
     set(field, .null, at: offset)
   }
@@ -160,7 +160,7 @@ final class ImportRecord {
   }
 
   /// Makes texts of the lists that were read element by element.
-  func finish() {
+  package func finish() {
     for (field, values) in items {
       let map = map.fields[field]
       if let text = ListText.text(values, of: map.value.type) {
@@ -182,8 +182,8 @@ final class ImportRecord {
 }
 
 /// The partners of an object as the input has them.
-struct ImportedLink {
-  enum Member {
+package struct ImportedLink {
+  package enum Member {
     /// A nested object.
     case record(ImportRecord)
     /// The key of an object.
@@ -198,15 +198,17 @@ struct ImportedLink {
 }
 
 /// The reason why a record is rejected, before its place in the input is worked out.
-struct ImportProblem {
+package struct ImportProblem {
   let code: JSONImportFailure.Code
   let offset: Int
   /// The number of the field; nil if a link or the object as a whole is meant.
   let field: Int?
   let property: String?
   let message: String
+  /// The key of the object that a reference does not lead to.
+  var key: String?
 
-  init(
+  package init(
     _ code: JSONImportFailure.Code, at offset: Int, field: Int? = nil, property: String? = nil, _ message: String
   ) {
     self.code = code

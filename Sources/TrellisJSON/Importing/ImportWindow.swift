@@ -37,9 +37,9 @@ struct ImportWindow {
   /// - Parameter elements: The elements of the window, in order.
   /// - Complexity: linear in the number of bytes up to the last offset: each line and each element is walked once, however
   ///   many offsets it has.
-  func places(of offsets: [Int], in elements: [ElementCutter.Element]) -> [JSONPlace] {
+  func places(of offsets: [Int], in elements: [ImportElement], _ reader: (any ElementReader)?) -> [JSONPlace] {
     let offsets = offsets.map { max(0, min($0 - start, bytes.count)) }
-    let pointers = pointers(of: offsets, in: elements)
+    let pointers = pointers(of: offsets, in: elements, reader)
     var lines = LineCounter()
     return bytes.withUnsafeBufferPointer { bytes in
       zip(offsets, pointers).map { offset, pointer in
@@ -55,7 +55,9 @@ struct ImportWindow {
       pointer: pointer)
   }
 
-  private func pointers(of offsets: [Int], in elements: [ElementCutter.Element]) -> [String] {
+  private func pointers(
+    of offsets: [Int], in elements: [ImportElement], _ reader: (any ElementReader)?
+  ) -> [String] {
     var pointers: [String] = []
     pointers.reserveCapacity(offsets.count)
     var next = 0
@@ -69,7 +71,7 @@ struct ImportWindow {
       guard next < end, range.upperBound <= bytes.count else { continue }
       let inner = offsets[next..<end].map { $0 - range.lowerBound }
       pointers += bytes[range].withUnsafeBufferPointer { bytes in
-        PointerText.pointers(to: inner, in: bytes).map { element.pointer + $0 }
+        (reader?.pointers(to: inner, in: bytes) ?? inner.map { _ in "" }).map { element.pointer + $0 }
       }
       next = end
     }
@@ -82,14 +84,16 @@ struct ImportWindow {
   private var counted = LineCounter()
 
   /// The place of a fault in an element, or between elements.
-  mutating func place(ofFault offset: Int, in element: ElementCutter.Element?) -> JSONPlace {
+  mutating func place(
+    ofFault offset: Int, in element: ImportElement?, _ reader: (any ElementReader)?
+  ) -> JSONPlace {
     let offset = max(0, min(offset - start, bytes.count))
     if offset < counted.offset { counted = LineCounter() }
     bytes.withUnsafeBufferPointer { bytes in counted.advance(to: offset, in: bytes) }
     var pointer = ""
     if let element, element.range.upperBound <= bytes.count, element.range.lowerBound <= offset {
       pointer = bytes[element.range].withUnsafeBufferPointer { bytes in
-        element.pointer + (PointerText.pointers(to: [offset - element.range.lowerBound], in: bytes).first ?? "")
+        element.pointer + (reader?.pointers(to: [offset - element.range.lowerBound], in: bytes).first ?? "")
       }
     }
     return place(at: counted, offset, pointer)

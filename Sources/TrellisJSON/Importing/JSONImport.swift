@@ -40,6 +40,8 @@ public struct JSONImportReport: Sendable {
   /// The references to objects that neither the inputs nor the store has. The objects with these references are imported,
   /// without them.
   public internal(set) var unresolved: [JSONImportFailure] = []
+  /// The number of rows of CSV files that have separators only, as spreadsheets write them below a table. They are no objects.
+  public internal(set) var emptyRows = 0
 
   /// Lists each object once: a new one as inserted, also if a later batch has changed it.
   mutating func settle(deleting keys: [Int64]) {
@@ -51,10 +53,13 @@ public struct JSONImportReport: Sendable {
 }
 
 extension JSONImportReport: CustomStringConvertible {
-  /// The numbers of objects and failures: `2 inserted, 1 updated, 3 unchanged, 1 deleted, 1 rejected`. Deleted objects and
-  /// failures are mentioned if there are any.
+  /// The numbers of objects and failures: `2 inserted, 1 updated, 3 unchanged, 1 deleted, 1 rejected`. Deleted objects,
+  /// failures and empty rows are mentioned if there are any.
   public var description: String {
-    let others = [(deleted.count, "deleted"), (rejected.count, "rejected"), (unresolved.count, "unresolved")]
+    let others = [
+      (deleted.count, "deleted"), (rejected.count, "rejected"), (unresolved.count, "unresolved"),
+      (emptyRows, "empty row\(emptyRows == 1 ? "" : "s")"),
+    ]
     let counts = [(inserted.count, "inserted"), (updated.count, "updated"), (unchanged.count, "unchanged")]
     return (counts + others.filter { $0.0 > 0 }).map { "\($0) \($1)" }.joined(separator: ", ")
   }
@@ -224,6 +229,9 @@ public struct JSONImportFailure: Error, Hashable, Sendable, CustomStringConverti
   public let property: String?
   /// The reason, as a sentence without a full stop. It contains no value of the input.
   public let message: String
+  /// The key of the object that a reference does not lead to, as a text. It is a value of the input, so that the description
+  /// does not have it; nil for other failures.
+  public internal(set) var key: String?
 
   /// The place, the property, the reason and the code:
   /// `25.json:41:19 /stats/0/base_stat: Pokemon.hp: must be a whole number from -32768 to 32767 [bad-value]`.

@@ -20,6 +20,8 @@ final class JSONImporter {
   private static let elementsOfBatch = 1_000
   private static let bytesOfBatch = 4 << 20
   private static let elementsOfWhole = 50_000
+  /// The import is given up after so many failures; nil for no limit.
+  var failureLimit: Int?
 
   private let context: ManagedObjectContext
   private let map: JSONMap
@@ -29,16 +31,17 @@ final class JSONImporter {
   private let progress: ((JSONImportProgress) -> Void)?
   private let totalBytes: Int?
 
-  /// The entity of the elements of the input; nil before the first input, and where the rest of an input is no JSON.
-  private var entity: EntityMap?
+  /// Reads the elements of the input; nil before the first input.
+  private var reader: (any ElementReader)?
+  /// Whether there is more to read; not where the rest of an input cannot be read.
+  private var isReading = false
   private var window = ImportWindow(file: nil, start: 0)
-  private var cutter = ElementCutter(.root)
   private var isAtStart = true
   /// Whether the last element was no JSON, so that what follows it need not be told.
   private var isLastBroken = false
   private var elements = 0
   /// The elements of the batch, in the window, with their first records.
-  private var batch: [(element: ElementCutter.Element, records: [ImportRecord])] = []
+  private var batch: [(element: ImportElement, records: [ImportRecord])] = []
   /// The records that wait for objects which have not come yet, by their own key.
   private var waiting: [ImportKey: [ImportRecord]] = [:]
   /// The elements of which records wait, or have links to objects that have not come yet. An element holds its records.
@@ -54,6 +57,7 @@ final class JSONImporter {
   private var deletedWithAll: [ManagedObject] = []
   /// The places of values that may be needed after their bytes are gone, by offset.
   private var keptPlaces: [Int: JSONPlace] = [:]
+  private var suspectValues: [ObjectIdentifier: SuspectValues] = [:]
   /// The records of objects that are not saved yet, by the keys of the objects.
   private var unsaved: [Int64: ImportRecord] = [:]
   private var report = JSONImportReport()
@@ -82,16 +86,18 @@ final class JSONImporter {
 
   /// An input as the mapping of the model reads it.
   struct Part {
-    fileprivate let entity: EntityMap
-    fileprivate let path: ElementCutter.Path
+    fileprivate let reader: any ElementReader
     fileprivate let file: String?
   }
 
   /// Checks what is known of an input before it is read.
-  func part(of entity: Int, named file: String?, at path: String?, _ layout: JSONLayout) throws -> Part {
+  func part(
+    of entity: Int, named file: String?, at path: String?, _ layout: JSONLayout, _ makeReader: JSONInput.ReaderMaking?
+  ) throws -> Part {
     do throws(JSONMappingFault) {
       let entity = try map.map(of: entity)
-      return Part(entity: entity, path: try Self.path(path, layout), file: file)
+      if let makeReader { return Part(reader: makeReader(map, entity), file: file) }
+      return Part(reader: JSONElementReader(try Self.path(path, layout), entity, map), file: file)
     } catch {
       throw JSONImportError(message: error.message, failures: [])
     }
@@ -123,17 +129,18 @@ final class JSONImporter {
   /// Ends the input before, if there is one, and begins another one.
   func begin(_ part: Part) throws {
     try cut(isWhole: true)
+    report.emptyRows += reader?.emptyRows ?? 0
     if !batch.isEmpty { try saveBatch(isLast: false) }
-    entity = part.entity
+    reader = part.reader
+    isReading = true
     window = ImportWindow(file: part.file, start: window.start + window.bytes.count)
-    cutter = ElementCutter(part.path)
     isAtStart = true
     isLastBroken = false
   }
 
   /// Takes the next bytes of the input.
   func feed(_ bytes: some Sequence<UInt8>) throws {
-    if entity == nil { return }
+    guard isReading else { return }
     window.append(bytes)
     try cut(isWhole: false)
   }
@@ -141,6 +148,7 @@ final class JSONImporter {
   /// Ends the last input, and imports what has waited for other objects.
   func finish() throws -> JSONImportReport {
     try cut(isWhole: true)
+    report.emptyRows += reader?.emptyRows ?? 0
     try saveBatch(isLast: true)
     if rejection == .everything { try saveEverything() }
     while !lost.isEmpty { try deleteLost() }
@@ -150,31 +158,29 @@ final class JSONImporter {
   }
 
   private func cut(isWhole: Bool) throws {
-    guard let entity, skipMark(isWhole: isWhole) else { return }
+    guard let reader, isReading, skipMark(isWhole: isWhole) else { return }
     while true {
-      let found: ElementCutter.Element?
+      let found: ImportElement?
       do throws(DocumentFault) {
-        found = try next(isWhole: isWhole)
+        found = try next(reader, isWhole: isWhole)
       } catch {
-        self.entity = nil
+        isReading = false
         if !isLastBroken { noteSyntax(error, at: window.start + error.offset, in: nil) }
         return
       }
       guard let found else { return }
-      parse(found, as: entity)
+      parse(found, reader)
       let limit = rejection == .everything ? Self.elementsOfWhole : Self.elementsOfBatch
       if batch.count >= limit || found.range.upperBound >= Self.bytesOfBatch { try saveBatch(isLast: false) }
     }
   }
 
-  private func next(isWhole: Bool) throws(DocumentFault) -> ElementCutter.Element? {
-    var cutter = cutter
-    defer { self.cutter = cutter }
+  private func next(_ reader: any ElementReader, isWhole: Bool) throws(DocumentFault) -> ImportElement? {
     // A closure that throws a typed error is not rethrown as one by all functions of the library.
     var fault: DocumentFault?
-    let found = window.bytes.withUnsafeBufferPointer { bytes -> ElementCutter.Element? in
+    let found = window.bytes.withUnsafeBufferPointer { bytes -> ImportElement? in
       do throws(DocumentFault) {
-        return try cutter.next(bytes, isWhole: isWhole)
+        return try reader.next(bytes, isWhole: isWhole)
       } catch {
         fault = error
         return nil
@@ -193,14 +199,12 @@ final class JSONImporter {
     return true
   }
 
-  private func parse(_ element: ElementCutter.Element, as entity: EntityMap) {
+  private func parse(_ element: ImportElement, _ reader: any ElementReader) {
     let base = window.start + element.range.lowerBound
     var fault: DocumentFault?
     let records = window.bytes[element.range].withUnsafeBufferPointer { bytes -> [ImportRecord] in
-      var parser = ElementParser(bytes, base: base, map)
       do throws(DocumentFault) {
-        _ = try parser.read(as: entity)
-        return parser.records
+        return try reader.records(bytes, base: base)
       } catch {
         fault = error
         return []
@@ -212,10 +216,10 @@ final class JSONImporter {
     batch.append((element, records))
   }
 
-  private func noteSyntax(_ fault: DocumentFault, at offset: Int, in element: ElementCutter.Element?) {
+  private func noteSyntax(_ fault: DocumentFault, at offset: Int, in element: ImportElement?) {
     report.rejected.append(
       JSONImportFailure(
-        code: .badSyntax, place: window.place(ofFault: offset, in: element), entity: "", property: nil,
+        code: .badSyntax, place: window.place(ofFault: offset, in: element, reader), entity: "", property: nil,
         message: fault.what))
   }
 
@@ -227,18 +231,19 @@ final class JSONImporter {
     var records = elements.flatMap(\.records)
     if isLast { records = takeOpen() + records }
     try run(records, elements.map(\.element), isLast: isLast)
-    let done = cutter.offset
+    let done = reader?.offset ?? 0
     window.drop(done)
-    cutter.drop(done)
+    reader?.drop(done)
     tellProgress()
+    if let failureLimit, report.rejected.count >= failureLimit { try giveUp(report.rejected) }
   }
 
-  private func run(_ records: [ImportRecord], _ elements: [ElementCutter.Element], isLast: Bool) throws {
+  private func run(_ records: [ImportRecord], _ elements: [ImportElement], isLast: Bool) throws {
     if records.isEmpty, !isLast || lost.isEmpty { return }
     let batch = ImportBatch(
       records, in: context, map, writer, policy, openLinks, lost, isLast: isLast,
       isSavedEarly: !isLast && rejection == .objects)
-    let finder = PlaceFinder(window, elements)
+    let finder = PlaceFinder(window, elements, reader)
     // Records and targets refer to each other.
     defer { for record in batch.records { record.target = nil } }
     try batch.carryOut(pulling: pull)
@@ -309,7 +314,7 @@ final class JSONImporter {
       code: problem.code, place: place(problem.offset, finder) ?? place(record.start, finder),
       entity: record.map.entity.name,
       property: problem.field.map { record.map.fields[$0].attribute.name } ?? problem.property,
-      message: problem.message)
+      message: problem.message, key: problem.key)
   }
 
   // MARK: Saving
@@ -405,9 +410,20 @@ final class JSONImporter {
       guard let object = target.object, let record = target.records.last else { continue }
       unsaved[object._key] = record
     }
-    let starts = batch.table.targets.compactMap(\.records.last?.start)
-    finder.find(starts)
-    for offset in starts where keptPlaces[offset] == nil { keptPlaces[offset] = finder.place(offset) }
+    var offsets: [Int] = []
+    for case let record? in batch.table.targets.map(\.records.last) {
+      offsets.append(record.start)
+      offsets += suspects(of: record.map).offsets(in: record)
+    }
+    finder.find(offsets)
+    for offset in offsets where keptPlaces[offset] == nil { keptPlaces[offset] = finder.place(offset) }
+  }
+
+  private func suspects(of map: EntityMap) -> SuspectValues {
+    if let known = suspectValues[ObjectIdentifier(map)] { return known }
+    let found = SuspectValues(map)
+    suspectValues[ObjectIdentifier(map)] = found
+    return found
   }
 
   private func saveEverything() throws {
@@ -475,7 +491,7 @@ final class JSONImporter {
 
   private func tellProgress() {
     progress?(
-      JSONImportProgress(bytes: window.start + cutter.offset, totalBytes: totalBytes, elements: elements))
+      JSONImportProgress(bytes: window.start + (reader?.offset ?? 0), totalBytes: totalBytes, elements: elements))
   }
 }
 
@@ -489,13 +505,48 @@ extension ValidationFailure.Rule {
   }
 }
 
+/// The values of an entity that the save at the end may refuse, whose bytes are gone by then. The places of all values would take
+/// more memory than the objects.
+private struct SuspectValues {
+  /// The fields with rules of their own.
+  private let checked: [(field: Int, rules: CheckedAttribute)]
+  /// The fields of unique keys by which no object is found.
+  private let unique: [Int]
+  /// The links with a number of members that is bounded.
+  private let counted: [Int]
+
+  init(_ map: EntityMap) {
+    let keys = Set(map.entity.uniqueKeys.filter { $0 != map.key }.flatMap(\.properties))
+    checked = map.fields.enumerated().compactMap { field, found in
+      CheckedAttribute(found.attribute).map { (field, $0) }
+    }
+    unique = map.fields.indices.filter { keys.contains(map.fields[$0].attribute.index) }
+    counted = map.links.indices.filter { number in
+      let relationship = map.links[number].relationship
+      return relationship.isRequired || relationship.minimumCount != nil || relationship.maximumCount != nil
+        || keys.contains(relationship.index)
+    }
+  }
+
+  func offsets(in record: ImportRecord) -> [Int] {
+    var offsets = unique.map { record.offsets[$0] }
+    for (field, rules) in checked {
+      if let value = record.values[field], !rules.failures(of: value).isEmpty { offsets.append(record.offsets[field]) }
+    }
+    offsets += counted.compactMap { record.links[$0]?.offset }
+    return offsets.filter { $0 >= 0 }
+  }
+}
+
 /// Finds the places of offsets, from the bytes of a batch.
 private final class PlaceFinder {
   private let window: ImportWindow
-  private let elements: [ElementCutter.Element]
+  private let elements: [ImportElement]
+  private let reader: (any ElementReader)?
   private var places: [Int: JSONPlace] = [:]
 
-  init(_ window: ImportWindow, _ elements: [ElementCutter.Element]) {
+  init(_ window: ImportWindow, _ elements: [ImportElement], _ reader: (any ElementReader)?) {
+    self.reader = reader
     self.window = window
     self.elements = elements
   }
@@ -505,7 +556,7 @@ private final class PlaceFinder {
     guard let first = elements.first, let last = elements.last else { return }
     let range = window.start + first.range.lowerBound..<window.start + last.range.upperBound
     let wanted = Set(offsets).filter { range.contains($0) && places[$0] == nil }.sorted()
-    for (offset, place) in zip(wanted, window.places(of: wanted, in: elements)) { places[offset] = place }
+    for (offset, place) in zip(wanted, window.places(of: wanted, in: elements, reader)) { places[offset] = place }
   }
 
   /// The place of an offset that was looked for.

@@ -27,6 +27,13 @@ public struct JSONInput: Sendable {
   let path: String?
   let layout: JSONLayout
   private let source: Source
+  /// Makes what reads the elements; nil for JSON.
+  let makeReader: ReaderMaking?
+  /// Makes what changes the encoding of the pieces; nil for UTF-8. Its last piece is empty.
+  private let makeDecoder: DecoderMaking?
+
+  package typealias ReaderMaking = @Sendable (JSONMap, EntityMap) -> any ElementReader
+  package typealias DecoderMaking = @Sendable () -> (Data) -> Data
 
   /// An input that is in memory.
   ///
@@ -60,6 +67,8 @@ public struct JSONInput: Sendable {
     self.name = name ?? url.lastPathComponent
     self.path = path
     self.layout = layout ?? JSONLayout(ofFile: url.path)
+    makeReader = nil
+    makeDecoder = nil
   }
 
   /// An input of objects of an entity by its number.
@@ -75,6 +84,8 @@ public struct JSONInput: Sendable {
     self.name = name
     self.path = path
     self.layout = layout
+    makeReader = nil
+    makeDecoder = nil
   }
 
   /// An input of objects of an entity by its number, from a file, a pipe or another stream.
@@ -91,6 +102,21 @@ public struct JSONInput: Sendable {
     self.name = name
     self.path = path
     self.layout = layout
+    makeReader = nil
+    makeDecoder = nil
+  }
+
+  /// An input of elements that are no JSON, from the bytes of another one.
+  package init(
+    _ other: JSONInput, _ makeReader: @escaping ReaderMaking, decoding makeDecoder: DecoderMaking?
+  ) {
+    elements = other.elements
+    name = other.name
+    path = nil
+    layout = .document
+    source = other.source
+    self.makeReader = makeReader
+    self.makeDecoder = makeDecoder
   }
 
   /// The number of bytes; nil if it is not known.
@@ -110,7 +136,13 @@ public struct JSONInput: Sendable {
   }
 
   /// Passes on all bytes, in pieces of a size.
-  func read(pieces size: Int, _ take: (Data) throws -> Void) throws {
+  package func read(pieces size: Int, _ take: (Data) throws -> Void) throws {
+    guard let decode = makeDecoder?() else { return try readBytes(pieces: size, take) }
+    try readBytes(pieces: size) { try take(decode($0)) }
+    try take(decode(Data()))
+  }
+
+  private func readBytes(pieces size: Int, _ take: (Data) throws -> Void) throws {
     let file: FileHandle
     switch source {
     case .data(var rest):

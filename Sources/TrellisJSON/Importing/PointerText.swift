@@ -1,8 +1,8 @@
 import TrellisStorage
 
 /// JSON Pointers (RFC 6901).
-enum PointerText {
-  static func escaped(_ key: String) -> String {
+package enum PointerText {
+  package static func escaped(_ key: String) -> String {
     guard key.contains(where: { $0 == "~" || $0 == "/" }) else { return key }
     return key.reduce(into: "") { $0 += $1 == "~" ? "~0" : $1 == "/" ? "~1" : String($1) }
   }

@@ -28,6 +28,9 @@ struct DateFormat {
     }
   }
 
+  /// Whether dates are texts in ISO 8601.
+  var isISO: Bool { name == "iso8601" }
+
   var expectation: String {
     switch name {
     case "iso8601": "an ISO 8601 date, such as 2026-01-31T09:30:00Z"

@@ -1,11 +1,11 @@
-import TrellisModel
+package import TrellisModel
 import TrellisStorage
 
 /// The mapping of a model in the form that imports and exports use, made once for each of them.
-final class JSONMap {
-  let model: Model
+package final class JSONMap {
+  package let model: Model
   /// The mappings by entity number; nil for entities that are not mapped.
-  let entities: [EntityMap?]
+  package let entities: [EntityMap?]
   /// The unique keys by which objects are found.
   let keys: [UniqueKey]
   /// The keys that references hold, with their numbers among ``keys``, by the entity that has them.
@@ -18,7 +18,7 @@ final class JSONMap {
 
   /// - Throws: ``JSONImportError`` if the mapping of an entity does not fit the model. The build checks the same with
   ///   better messages; this is for models from elsewhere.
-  init(_ model: Model) throws(JSONMappingFault) {
+  package init(_ model: Model) throws(JSONMappingFault) {
     self.model = model
     var reader = MapReader(model)
     entities = try reader.read()
@@ -51,7 +51,7 @@ final class JSONMap {
   /// The mapping of an entity.
   ///
   /// - Throws: ``JSONMappingFault`` if the entity has none.
-  func map(of entity: Int) throws(JSONMappingFault) -> EntityMap {
+  package func map(of entity: Int) throws(JSONMappingFault) -> EntityMap {
     if let map = entities[entity] { return map }
     throw JSONMappingFault(
       "Entity '\(model.entities[entity].name)' has no mapping to JSON; add \"json\" to it in the model.")
@@ -59,37 +59,37 @@ final class JSONMap {
 }
 
 /// The reason why a model cannot be read from JSON: a sentence.
-struct JSONMappingFault: Error {
-  let message: String
+package struct JSONMappingFault: Error {
+  package let message: String
 
   init(_ message: String) { self.message = message }
 }
 
 /// How objects of one entity are read and written.
-final class EntityMap {
-  let entity: Entity
-  let fields: [FieldMap]
-  let links: [LinkMap]
+package final class EntityMap {
+  package let entity: Entity
+  package let fields: [FieldMap]
+  package let links: [LinkMap]
   /// The unique key by which objects are found; nil if each is a new one, or is found by its owner.
-  let key: UniqueKey?
+  package let key: UniqueKey?
   /// The number of the key in ``JSONMap/keys``.
   fileprivate(set) var keyNumber: Int?
   /// The parts of the key, in the order of the key's properties.
-  let keyParts: [KeyPart]
+  package let keyParts: [KeyPart]
   /// The keys of the path to the text that tells the entity; nil if there is none.
-  let entityPath: [[UInt8]]?
+  package let entityPath: [[UInt8]]?
   /// The text that stands for this entity there.
-  let entityValue: String
+  package let entityValue: String
   /// The entities by their texts.
-  fileprivate(set) var entitiesByValue: [String: Int] = [:]
+  package fileprivate(set) var entitiesByValue: [String: Int] = [:]
   /// Where the values of an object are.
   let root: PathNode
   /// The fields whose values are elsewhere than inside the object.
   let keyField: Int?
-  let valueField: Int?
+  package let valueField: Int?
   let enclosingFields: [Int]
 
-  enum KeyPart {
+  package enum KeyPart {
     /// The value of a field.
     case field(Int)
     /// The partner in a to-one relationship: a link of the object, or the owner that it is nested in.
@@ -127,18 +127,18 @@ final class EntityMap {
   }
 
   /// The fields that tell whether there is a value of a composite, each with the fields below it.
-  let groups: [(presence: Int, fields: [Int])]
+  package let groups: [(presence: Int, fields: [Int])]
 
   /// Whether objects are values that are no JSON objects.
-  var isScalar: Bool { valueField != nil && root.isLeaf }
+  package var isScalar: Bool { valueField != nil && root.isLeaf }
 }
 
 /// How an attribute is read and written.
-final class FieldMap {
-  let attribute: Attribute
-  let path: JSONPath
-  let value: ValueMap
-  let keepsOnNull: Bool
+package final class FieldMap {
+  package let attribute: Attribute
+  package let path: JSONPath
+  package let value: ValueMap
+  package let keepsOnNull: Bool
 
   init(_ attribute: Attribute, _ path: JSONPath, _ value: ValueMap, keepsOnNull: Bool) {
     self.attribute = attribute
@@ -157,16 +157,16 @@ final class FieldMap {
 }
 
 /// How a relationship is read and written.
-final class LinkMap {
-  let relationship: Relationship
+package final class LinkMap {
+  package let relationship: Relationship
   /// The path to the partner, or to each member.
-  let path: JSONPath
-  let keepsOnNull: Bool
+  package let path: JSONPath
+  package let keepsOnNull: Bool
   let members: PropertyJSON.Members
   /// Whether the values are never objects, but hold the key of the partner.
-  let isReference: Bool
+  package let isReference: Bool
   /// How a key of the partner is read; nil if partners are nested only.
-  let reference: ValueMap?
+  package let reference: ValueMap?
   /// The unique key of the partner that a reference holds.
   let referenceKey: UniqueKey?
   /// The number of that key in ``JSONMap/keys``.

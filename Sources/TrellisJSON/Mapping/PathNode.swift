@@ -6,9 +6,9 @@ import TrellisModel
 ///
 /// A node is changed while the mapping is read and not afterwards, so that its properties need no checks of exclusive
 /// access, which would cost more than the walk itself.
-final class PathNode {
+package final class PathNode {
   /// What a value is read for.
-  enum Target: Hashable {
+  package enum Target: Hashable {
     /// The attribute of a field.
     case field(Int)
     /// An element of the list of a field.

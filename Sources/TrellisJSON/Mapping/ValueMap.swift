@@ -1,21 +1,21 @@
 import Foundation
-import TrellisModel
+package import TrellisModel
 import TrellisStorage
 
 /// How one value of an attribute is read from JSON and written to it.
-final class ValueMap {
-  let attribute: Attribute
+package final class ValueMap {
+  package let attribute: Attribute
   /// The type of the value: that of an element, if values of a list are read one by one.
-  let type: AttributeType
-  let take: [PropertyJSON.Take]
+  package let type: AttributeType
+  package let take: [PropertyJSON.Take]
   /// Whether an empty text is read as null.
-  let emptyIsNull: Bool
+  package let emptyIsNull: Bool
   let date: DateFormat
   /// Whether the value is one element of the attribute's list.
   let isItem: Bool
   let form: ValueForm
 
-  init(
+  package init(
     _ attribute: Attribute, _ words: PropertyJSON, isItem: Bool, _ name: String
   ) throws(JSONMappingFault) {
     self.attribute = attribute
@@ -40,18 +40,38 @@ final class ValueMap {
   }
 
   /// What is expected, as the end of a sentence.
-  var expectation: String {
+  package var expectation: String {
     switch type {
     case _ where attribute.role == .presence: "an object"
     case .date: date.expectation
-    case .enumeration where isItem: "a case of \(type.spelling)"
+    case .enumeration where attribute.enumeration != nil: "a value of \(type.spelling)\(caseValues)"
     case _ where isItem: "a \(type.spelling)"
     case .bool where take.contains(.bool): "true, false, 1 or 0, or a text with one of them"
     case _ where take.contains(.number): "a text that holds \(attribute.expectation)"
+    case .array(.enumeration): "a list of values of \(attribute.enumeration?.name ?? "an enum")\(caseValues)"
     case .array(let element): "a list of \(element.spelling)"
     default: attribute.expectation
     }
   }
+
+  /// The first values that an input can have for an enum, as the end of a sentence, with the names of the cases that differ.
+  private var caseValues: String {
+    guard let enumeration = attribute.enumeration, !enumeration.cases.isEmpty else { return "" }
+    let values = enumeration.cases.prefix(12).map { found in
+      switch found.rawValue {
+      case .integer(let number): "\(number) (\(found.name))"
+      case .text(let text) where text != found.name: "\(text) (\(found.name))"
+      default: found.name
+      }
+    }
+    return ": " + values.joined(separator: ", ") + (enumeration.cases.count > 12 ? ", …" : "")
+  }
+
+  /// Whether dates are written as numbers, and not as texts.
+  package var hasNumericDates: Bool { if case .number = date.unit { true } else { false } }
+
+  /// Whether dates are written as ISO 8601 says.
+  package var hasISODates: Bool { date.isISO }
 
   // MARK: Reading
 
@@ -60,7 +80,7 @@ final class ValueMap {
   /// - Returns: the value; null for an empty text, if that is none; nil if it is none of the type. The scanner may then be
   ///   anywhere inside of the value.
   /// - Throws: ``DocumentFault`` for a text that is no JSON.
-  func read(_ scanner: inout JSONScanner) throws(DocumentFault) -> StoredValue? {
+  package func read(_ scanner: inout JSONScanner) throws(DocumentFault) -> StoredValue? {
     if attribute.role == .presence {
       guard scanner.next == UInt8(ascii: "{") else { return nil }
       try scanner.skipValue(depth: 0)
@@ -124,7 +144,13 @@ final class ValueMap {
   /// The text of a string, a number, true or false, changed as the mapping says.
   private func text(_ scanner: inout JSONScanner) throws(DocumentFault) -> String? {
     let isText = scanner.next == UInt8(ascii: "\"")
-    guard var text = try scanner.scalarText(), isText || take.contains(where: \.readsAll) else { return nil }
+    guard let text = try scanner.scalarText(), isText || take.contains(where: \.readsAll) else { return nil }
+    return taken(text)
+  }
+
+  /// A text, changed as the mapping says.
+  package func taken(_ text: String) -> String {
+    var text = text
     for word in take {
       switch word {
       case .lastPathComponent: text = Self.lastPathComponent(of: text)
@@ -146,7 +172,7 @@ final class ValueMap {
   }
 
   /// The value that a text holds.
-  func value(_ text: String) -> StoredValue? {
+  package func value(_ text: String) -> StoredValue? {
     switch type {
     case .string, .url: return .text(text)
     case .bool:
@@ -212,7 +238,7 @@ extension JSONScanner {
   }
 
   /// The text of a string, or the spelling of a number, true or false; nil for null, a list or an object, which stay.
-  mutating func scalarText() throws(DocumentFault) -> String? {
+  package mutating func scalarText() throws(DocumentFault) -> String? {
     switch next {
     case UInt8(ascii: "\""): return try string()
     case UInt8(ascii: "t"), UInt8(ascii: "f"):

@@ -1,18 +1,18 @@
-import TrellisStorage
+package import TrellisStorage
 
 /// A problem at one place of a document.
 ///
 /// A class, because a fault is passed through every `try` on its way.
-final class DocumentFault: Error {
-  let code: StoreError.Code
+package final class DocumentFault: Error {
+  package let code: StoreError.Code
   /// The byte offset of the problem.
-  let offset: Int
+  package let offset: Int
   /// A sentence without its full stop: the expected content, or the problem. It contains no user data.
-  let what: String
+  package let what: String
   let entity: String?
   let properties: [String]
 
-  init(
+  package init(
     _ what: String, at offset: Int, _ code: StoreError.Code = .damaged, entity: String? = nil, properties: [String] = []
   ) {
     self.code = code
@@ -32,7 +32,7 @@ final class DocumentFault: Error {
   }
 
   /// The line and the column, both from 1. Columns count Unicode characters, not bytes.
-  static func position(of offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> (line: Int, column: Int) {
+  package static func position(of offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> (line: Int, column: Int) {
     var line = 1
     var column = 1
     for byte in bytes.prefix(offset).dropFirst(JSONScanner.markLength(bytes)) {

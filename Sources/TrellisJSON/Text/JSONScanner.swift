@@ -6,20 +6,20 @@ import TrellisStorage
 /// The bytes are valid UTF-8. Model files have another reader: it continues after a mistake to report all of them, and
 /// keeps a tree for its checks. A document of many megabytes is read once instead, directly into rows, up to the first
 /// mistake.
-struct JSONScanner {
+package struct JSONScanner {
   /// The maximum nesting depth of objects and lists.
   static let maximumDepth = 128
 
-  let bytes: UnsafeBufferPointer<UInt8>
-  var offset = 0
+  package let bytes: UnsafeBufferPointer<UInt8>
+  package var offset = 0
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>, at offset: Int = 0) {
+  package init(_ bytes: UnsafeBufferPointer<UInt8>, at offset: Int = 0) {
     self.bytes = bytes
     self.offset = offset
   }
 
   /// The length of a byte order mark, which some editors write at the start.
-  static func markLength(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+  package static func markLength(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
   }
 
@@ -39,7 +39,7 @@ struct JSONScanner {
   /// Checks that bytes are UTF-8.
   ///
   /// - Throws: ``DocumentFault`` at the first byte that is not.
-  static func checkEncoding(_ bytes: UnsafeBufferPointer<UInt8>) throws(DocumentFault) {
+  package static func checkEncoding(_ bytes: UnsafeBufferPointer<UInt8>) throws(DocumentFault) {
     if String(validating: bytes, as: UTF8.self) != nil { return }
     var place = 0
     var parser = Unicode.UTF8.ForwardParser()
@@ -50,9 +50,9 @@ struct JSONScanner {
 
   // MARK: Bytes
 
-  @inline(__always) var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+  @inline(__always) package var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-  @inline(__always) mutating func skipSpace() {
+  @inline(__always) package mutating func skipSpace() {
     while offset < bytes.count {
       let byte = bytes[offset]
       guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
@@ -79,7 +79,7 @@ struct JSONScanner {
   }
 
   /// The fault that something else is expected here.
-  func expected(_ what: String, at place: Int? = nil) -> DocumentFault {
+  package func expected(_ what: String, at place: Int? = nil) -> DocumentFault {
     let place = place ?? offset
     let end = place >= bytes.count ? ", but the file ends" : ""
     return DocumentFault("here \(what) should be\(end)", at: place)
@@ -88,14 +88,16 @@ struct JSONScanner {
   // MARK: Lists and objects
 
   /// Enters a list or object. Returns false and skips it if it is empty.
-  mutating func open(_ opener: Unicode.Scalar, _ closer: Unicode.Scalar, _ what: String) throws(DocumentFault) -> Bool {
+  package mutating func open(_ opener: Unicode.Scalar, _ closer: Unicode.Scalar, _ what: String) throws(DocumentFault)
+    -> Bool
+  {
     guard take(UInt8(ascii: opener)) else { throw expected(what) }
     skipSpace()
     return !take(UInt8(ascii: closer))
   }
 
   /// Moves to the next element. Returns false after the end.
-  @inline(__always) mutating func goOn(_ closer: Unicode.Scalar) throws(DocumentFault) -> Bool {
+  @inline(__always) package mutating func goOn(_ closer: Unicode.Scalar) throws(DocumentFault) -> Bool {
     skipSpace()
     if take(UInt8(ascii: ",")) {
       skipSpace()
@@ -107,7 +109,7 @@ struct JSONScanner {
   }
 
   /// Reads a key and the colon after it.
-  mutating func key() throws(DocumentFault) -> String {
+  package mutating func key() throws(DocumentFault) -> String {
     guard next == UInt8(ascii: "\"") else { throw expected("a key in double quotes") }
     let key = try string()
     skipSpace()
@@ -119,7 +121,7 @@ struct JSONScanner {
   // MARK: Skipping
 
   /// Skips a value of any kind and checks that it is JSON. The depth of the value uses no stack.
-  mutating func skipValue(depth start: Int = 0) throws(DocumentFault) {
+  package mutating func skipValue(depth start: Int = 0) throws(DocumentFault) {
     var closers: [UInt8] = []
     while true {
       let isOpened = try skipStart(&closers, start)
@@ -169,9 +171,9 @@ struct JSONScanner {
     }
   }
 
-  func isAtNull() -> Bool { next == UInt8(ascii: "n") }
+  package func isAtNull() -> Bool { next == UInt8(ascii: "n") }
 
-  mutating func word(_ word: StaticString) throws(DocumentFault) {
+  package mutating func word(_ word: StaticString) throws(DocumentFault) {
     let start = offset
     for place in 0..<word.utf8CodeUnitCount {
       guard next == word.utf8Start[place] else { throw expected("\(word)", at: start) }
@@ -240,7 +242,7 @@ extension JSONScanner {
   private static let ones: UInt64 = 0x0101_0101_0101_0101
 
   /// Reads a string, starting at its opening quote.
-  mutating func string() throws(DocumentFault) -> String {
+  package mutating func string() throws(DocumentFault) -> String {
     let (content, hasEscapes) = try stringSpan()
     if !hasEscapes { return String(decoding: UnsafeBufferPointer(rebasing: bytes[content]), as: UTF8.self) }
     return unescaped(content)

@@ -30,9 +30,7 @@ enum ValueForm: Hashable, Sendable {
     switch type {
     case .string: self = .string
     case .bool: self = .bool
-    case .int16: self = .integer(Int64(Int16.min)...Int64(Int16.max))
-    case .int32: self = .integer(Int64(Int32.min)...Int64(Int32.max))
-    case .int64: self = .integer(Int64.min...Int64.max)
+    case .int16, .int32, .int64: self = .integer(type.integerRange)
     case .float: self = .float
     case .double: self = .double
     case .decimal: self = .decimal

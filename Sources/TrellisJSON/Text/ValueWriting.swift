@@ -122,7 +122,7 @@ extension [UInt8] {
   }
 
   /// Appends a string in quotes, on one line.
-  mutating func appendQuoted(_ text: String) {
+  package mutating func appendQuoted(_ text: String) {
     var text = text
     text.withUTF8 { bytes in
       append(UInt8(ascii: "\""))

@@ -73,6 +73,43 @@ public enum StorageClass: String, Hashable, Sendable {
   case blob
 }
 
+// MARK: - Traits
+
+extension AttributeType {
+  /// The values of an integer type; those of `Int64` for any other type.
+  package var integerRange: ClosedRange<Int64> {
+    switch self {
+    case .int16: Int64(Int16.min)...Int64(Int16.max)
+    case .int32: Int64(Int32.min)...Int64(Int32.max)
+    default: Int64.min...Int64.max
+    }
+  }
+
+  /// Whether values of the type may have a minimum and a maximum.
+  package var hasBounds: Bool {
+    switch self {
+    case .int16, .int32, .int64, .float, .double, .decimal, .date: true
+    default: false
+    }
+  }
+
+  /// Whether values of the type have a length.
+  package var hasLength: Bool {
+    switch self {
+    case .string, .data, .array: true
+    default: false
+    }
+  }
+
+  /// Whether objects can be sorted by values of the type.
+  package var isSortable: Bool {
+    switch self {
+    case .array, .codable, .data: false
+    default: true
+    }
+  }
+}
+
 extension AttributeType {
   /// The name of the enum of the value, or of the elements of a list; nil for any other type.
   package var enumName: String? {

@@ -137,6 +137,12 @@ public struct EntityDescription: Hashable, Sendable {
     get { rare?.value.history }
     set { change { $0.history = newValue } }
   }
+  /// What a server of replicas decides about properties of the objects that have no word of their own; nil if the
+  /// parent's word applies, or none.
+  public var sync: SyncDecision? {
+    get { rare?.value.sync }
+    set { change { $0.sync = newValue } }
+  }
 
   private var rare: RareBox?
 
@@ -146,7 +152,8 @@ public struct EntityDescription: Hashable, Sendable {
     relationships: [RelationshipDescription] = [], uniqueKeys: [[String]] = [], indexes: [IndexDescription] = [],
     fetchRequests: [FetchRequestDescription] = [], hooks: [LifecycleHook] = [], swiftName: String? = nil,
     renamedFrom: [String] = [], removed: [String] = [], doc: String? = nil, userInfo: [UserInfoEntry] = [],
-    json: EntityJSON? = nil, history: HistoryContent? = nil, composites: [CompositeAttributeDescription] = []
+    json: EntityJSON? = nil, history: HistoryContent? = nil, composites: [CompositeAttributeDescription] = [],
+    sync: SyncDecision? = nil
   ) {
     self.name = name
     self.parent = parent
@@ -158,7 +165,7 @@ public struct EntityDescription: Hashable, Sendable {
     rare = .keeping(
       Rare(
         fetchRequests: fetchRequests, hooks: hooks, swiftName: swiftName, renamedFrom: renamedFrom, removed: removed,
-        doc: doc, userInfo: userInfo, json: json, history: history, composites: composites))
+        doc: doc, userInfo: userInfo, json: json, history: history, composites: composites, sync: sync))
   }
 }
 
@@ -175,6 +182,7 @@ extension EntityDescription {
     var json: EntityJSON?
     var history: HistoryContent?
     var composites: [CompositeAttributeDescription] = []
+    var sync: SyncDecision?
 
     static let empty = Rare()
   }
@@ -346,6 +354,11 @@ public struct AttributeDescription: Hashable, Sendable {
   }
   /// Whether the history keeps the value of a deleted object.
   public var isKeptInHistory: Bool
+  /// What a server of replicas decides if both have changed the value; nil if the entity's word applies, or none.
+  public var sync: SyncDecision? {
+    get { rare?.value.sync }
+    set { change { $0.sync = newValue } }
+  }
 
   private var rare: RareBox?
 
@@ -355,7 +368,8 @@ public struct AttributeDescription: Hashable, Sendable {
     default defaultValue: DefaultValue? = nil, rules: AttributeRules = AttributeRules(), external: Bool = false,
     searchable: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], backfill: Backfill? = nil,
     lossy: Bool = false, doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil,
-    keptInHistory: Bool = false, scalar: String? = nil, derived derivation: String? = nil, stored: Bool = false
+    keptInHistory: Bool = false, scalar: String? = nil, derived derivation: String? = nil, stored: Bool = false,
+    sync: SyncDecision? = nil
   ) {
     self.name = name
     self.type = type
@@ -369,7 +383,7 @@ public struct AttributeDescription: Hashable, Sendable {
       Rare(
         defaultValue: defaultValue, rules: rules, swiftName: swiftName, renamedFrom: renamedFrom, backfill: backfill,
         doc: doc, userInfo: userInfo, json: json, scalar: scalar, derivation: derivation,
-        storesDerivation: stored))
+        storesDerivation: stored, sync: sync))
   }
 
   /// Creates the description of an attribute without options.
@@ -405,6 +419,7 @@ extension AttributeDescription {
     var scalar: String?
     var derivation: String?
     var storesDerivation = false
+    var sync: SyncDecision?
 
     static let empty = Rare()
   }
@@ -546,6 +561,11 @@ public struct RelationshipDescription: Hashable, Sendable {
     get { rare?.value.json }
     set { change { $0.json = newValue } }
   }
+  /// What a server of replicas decides if both have changed a to-one; nil if the entity's word applies, or none.
+  public var sync: SyncDecision? {
+    get { rare?.value.sync }
+    set { change { $0.sync = newValue } }
+  }
 
   private var rare: RareBox?
 
@@ -554,7 +574,7 @@ public struct RelationshipDescription: Hashable, Sendable {
     _ name: String, to destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify,
     toMany: Bool = false, ordered: Bool = false, minCount: Int? = nil, maxCount: Int? = nil, optional: Bool = false,
     transient: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], lossy: Bool = false,
-    doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil
+    doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil, sync: SyncDecision? = nil
   ) {
     self.name = name
     self.destination = destination
@@ -568,7 +588,7 @@ public struct RelationshipDescription: Hashable, Sendable {
     rare = .keeping(
       Rare(
         minimumCount: minCount, maximumCount: maxCount, swiftName: swiftName, renamedFrom: renamedFrom, doc: doc,
-        userInfo: userInfo, json: json))
+        userInfo: userInfo, json: json, sync: sync))
   }
 
   /// Creates the description of a to-one relationship without other options, as generated code does.
@@ -604,6 +624,7 @@ extension RelationshipDescription {
     var doc: String?
     var userInfo: [UserInfoEntry] = []
     var json: PropertyJSON?
+    var sync: SyncDecision?
 
     static let empty = Rare()
   }

@@ -101,6 +101,7 @@ private struct EntityWriter {
     if !entity.hooks.isEmpty { members.add("hooks", .list(entity.hooks.map { .text($0.rawValue) })) }
     members.add(entity.userInfo)
     members.add("history", entity.history?.canonical)
+    members.add("sync", entity.sync?.canonical)
     members.add("json", entity.json?.canonical)
     return .lines(members.all)
   }
@@ -184,6 +185,7 @@ private struct EntityWriter {
     members.add("doc", attribute.doc)
     members.add(attribute.userInfo)
     members.add("json", attribute.json?.canonical(isRelationship: false))
+    members.add("sync", attribute.sync?.canonical)
     return members
   }
 
@@ -234,6 +236,7 @@ private struct EntityWriter {
     members.add("doc", relationship.doc)
     members.add(relationship.userInfo)
     members.add("json", relationship.json?.canonical(isRelationship: true))
+    members.add("sync", relationship.sync?.canonical)
     return .object(members.all)
   }
 }
@@ -258,6 +261,13 @@ extension HistoryLimit {
     members.add("transactions", transactions)
     return .object(members.all)
   }
+}
+
+// MARK: - Sync
+
+extension SyncDecision {
+  /// The word as a model file has it.
+  package var canonical: CanonicalJSON { .object([("conflict", .text(rawValue))]) }
 }
 
 // MARK: - Mapping of JSON

@@ -159,6 +159,7 @@ extension AttributeDescription {
     if let value = own.backfill { backfill = value }
     if let value = own.json { json = value }
     if let value = own.doc { doc = value }
+    if let value = own.sync { sync = value }
     renamedFrom += own.renamedFrom
     isSearchable = isSearchable || own.isSearchable
     isLossy = isLossy || own.isLossy

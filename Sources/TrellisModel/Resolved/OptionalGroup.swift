@@ -31,6 +31,17 @@ package struct OptionalGroup: Sendable {
     default: return (presence, "must be true or nil")
     }
   }
+
+  /// Completes the values of a new object: a value of a field is one of the whole, whose other fields get their defaults.
+  ///
+  /// - Parameter values: The values of the attributes, by number.
+  package func complete(_ values: inout [StoredValue]) {
+    if values[presence].isNull, fields.contains(where: { !values[$0].isNull }) { values[presence] = .integer(1) }
+    guard values[presence] == .integer(1) else { return }
+    for field in required where values[field.number].isNull {
+      if case .value(let value)? = field.defaultValue { values[field.number] = value }
+    }
+  }
 }
 
 extension Entity {

@@ -11,24 +11,25 @@ package enum ModelKeys {
   package static let composite = ["attributes", "doc"]
   package static let entity = [
     "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "hooks",
-    "swiftName", "renamedFrom", "removed", "userInfo", "json", "history",
+    "swiftName", "renamedFrom", "removed", "userInfo", "json", "history", "sync",
   ]
   package static let attribute = [
     "type", "optional", "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage",
     "searchable", "keepInHistory", "doc", "renamedFrom", "backfill", "convert", "userInfo", "swiftName", "json",
-    "derived", "stored",
+    "derived", "stored", "sync",
   ]
   package static let compositeAttribute = [
     "type", "optional", "fields", "doc", "renamedFrom", "userInfo", "swiftName",
   ]
   /// What an entity may say of a field of a composite.
   package static let field = [
-    "default", "searchable", "keepInHistory", "renamedFrom", "backfill", "convert", "json", "doc",
+    "default", "searchable", "keepInHistory", "renamedFrom", "backfill", "convert", "json", "doc", "sync",
   ]
   package static let relationship = [
     "destination", "inverse", "deleteRule", "toMany", "ordered", "minCount", "maxCount", "optional", "transient", "doc",
-    "renamedFrom", "convert", "userInfo", "swiftName", "json",
+    "renamedFrom", "convert", "userInfo", "swiftName", "json", "sync",
   ]
+  package static let sync = ["conflict"]
   package static let fetchRequest = ["predicate", "sort", "limit", "offset", "prefetch", "doc"]
   package static let entityJSON = ["key", "style", "entity", "as"]
   package static let attributeJSON = ["path", "date", "take", "null", "empty"]

@@ -210,7 +210,7 @@ struct StoredModelReader {
       hooks: try fields.words("hooks", LifecycleHook.self), swiftName: try fields.text("swiftName"),
       renamedFrom: try fields.textOrTexts("renamedFrom"), removed: try fields.texts("removed"),
       doc: try fields.text("doc"), userInfo: try fields.userInfo(), json: try entityJSON(fields),
-      history: try fields.history())
+      history: try fields.history(), sync: try sync(fields))
     (entity.attributes, entity.composites) = try attributes(fields, of: name)
     let left = Limits.properties - entity.attributes.count
     for (relationship, node) in try fields.members("relationships", atMost: left) {
@@ -310,7 +310,7 @@ struct StoredModelReader {
       lossy: try fields.word("convert", ConversionWord.self) == .lossy, doc: try fields.text("doc"),
       userInfo: try fields.userInfo(), json: try propertyJSON(fields, ModelKeys.attributeJSON),
       keptInHistory: try fields.flag("keepInHistory"), scalar: scalar, derived: try fields.text("derived"),
-      stored: try fields.flag("stored"))
+      stored: try fields.flag("stored"), sync: try sync(fields))
     if let backfill = fields["backfill"], !attribute.isTransient {
       attribute.backfill = values.readBackfill(backfill, as: type)
     }
@@ -319,7 +319,7 @@ struct StoredModelReader {
 
   private func rules(_ fields: StoredFields, _ type: AttributeType) throws(Fault) -> AttributeRules {
     var rules = AttributeRules()
-    if type.hasOrder {
+    if type.hasBounds {
       rules.minimum = fields["min"].flatMap { try? values.read($0, as: type) }
       rules.maximum = fields["max"].flatMap { try? values.read($0, as: type) }
     }
@@ -347,7 +347,15 @@ struct StoredModelReader {
       transient: try fields.flag("transient"), swiftName: try fields.text("swiftName"),
       renamedFrom: try fields.textOrTexts("renamedFrom"),
       lossy: try fields.word("convert", ConversionWord.self) == .lossy, doc: try fields.text("doc"),
-      userInfo: try fields.userInfo(), json: try propertyJSON(fields, ModelKeys.relationshipJSON))
+      userInfo: try fields.userInfo(), json: try propertyJSON(fields, ModelKeys.relationshipJSON),
+      sync: try sync(fields))
+  }
+
+  // MARK: Sync
+
+  private func sync(_ owner: StoredFields) throws(Fault) -> SyncDecision? {
+    guard let node = owner["sync"] else { return nil }
+    return try StoredFields(node, "'sync' of \(owner.owner)", ModelKeys.sync).word("conflict", SyncDecision.self)
   }
 
   // MARK: Mapping of JSON

@@ -52,9 +52,7 @@ package struct StoredValueReader {
     case .bool:
       guard case .bool(let flag) = node.content else { throw Misfit(expected: "true or false") }
       return .integer(flag ? 1 : 0)
-    case .int16: return try integer(node, in: Int64(Int16.min)...Int64(Int16.max))
-    case .int32: return try integer(node, in: Int64(Int32.min)...Int64(Int32.max))
-    case .int64: return try integer(node, in: Int64.min...Int64.max)
+    case .int16, .int32, .int64: return try integer(node, in: type.integerRange)
     case .float, .double: return try real(node, isFloat: type == .float)
     case .decimal: return try decimal(node)
     case .string: return .text(try text(node, "a string"))
@@ -140,25 +138,5 @@ package struct StoredValueReader {
     if type != .string, let constant = try? readConstant(node, as: type) { return .value(constant) }
     guard let text = node.string, (try? CheckedFormat.checkSyntax(ofValue: text)) != nil else { return nil }
     return .expression(text)
-  }
-}
-
-// MARK: - Rules of types
-
-extension AttributeType {
-  /// Whether values of the type have a minimum and a maximum.
-  package var hasOrder: Bool {
-    switch self {
-    case .int16, .int32, .int64, .float, .double, .decimal, .date: true
-    default: false
-    }
-  }
-
-  /// Whether values of the type have a length.
-  package var hasLength: Bool {
-    switch self {
-    case .string, .data, .array: true
-    default: false
-    }
   }
 }

@@ -177,12 +177,12 @@ enum AttributeRulesCheck {
     private var path: String { "\(entity).\(attribute.name.value)" }
 
     mutating func check() {
-      checkApplicability("min", type.hasOrder, type.hasLength ? "a length has \"minLength\"" : nil)
-      checkApplicability("max", type.hasOrder, type.hasLength ? "a length has \"maxLength\"" : nil)
-      checkApplicability("minLength", type.hasLength, type.hasOrder ? "a least value is \"min\"" : nil)
-      checkApplicability("maxLength", type.hasLength, type.hasOrder ? "a greatest value is \"max\"" : nil)
+      checkApplicability("min", type.hasBounds, type.hasLength ? "a length has \"minLength\"" : nil)
+      checkApplicability("max", type.hasBounds, type.hasLength ? "a length has \"maxLength\"" : nil)
+      checkApplicability("minLength", type.hasLength, type.hasBounds ? "a least value is \"min\"" : nil)
+      checkApplicability("maxLength", type.hasLength, type.hasBounds ? "a greatest value is \"max\"" : nil)
       checkApplicability("pattern", type == .string, nil)
-      if type.hasOrder {
+      if type.hasBounds {
         if let minimum = readBound("min") { attribute.description.rules.minimum = minimum }
         if let maximum = readBound("max") { attribute.description.rules.maximum = maximum }
       }

@@ -37,7 +37,7 @@ enum DerivedAttributes {
   private static func checkWords(of attribute: AttributeDraft, _ path: String, _ findings: Findings) {
     let words = [
       "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage", "searchable",
-      "keepInHistory", "renamedFrom", "backfill", "convert", "json",
+      "keepInHistory", "renamedFrom", "backfill", "convert", "json", "sync",
     ]
     for key in words where attribute.object[key] != nil {
       findings.error(

@@ -214,7 +214,7 @@ enum FetchRequests {
         guard isLast else {
           return report(key, user, "goes on behind '\(path)', which is an attribute", lookup)
         }
-        guard attribute.description.type.canSort else {
+        guard attribute.description.type.isSortable else {
           return report(
             key, user, "names '\(path)', whose type '\(attribute.description.type.spelling)' has no order", lookup)
         }
@@ -234,15 +234,6 @@ enum FetchRequests {
   private static func report(_ key: Located<String>, _ user: String, _ fault: String, _ lookup: PropertyLookup) {
     lookup.findings.error(
       .badSort, at: key.offset, "\(user) \(fault); name an attribute, or a path through to-one relationships to one.")
-  }
-}
-
-extension AttributeType {
-  fileprivate var canSort: Bool {
-    switch self {
-    case .array, .codable, .data: false
-    default: true
-    }
   }
 }
 

@@ -13,7 +13,7 @@ enum Rulebook {
     // Consistency of properties with each other and with their own rules.
     [
       Inverses.check, AttributeRulesCheck.check, StoredOnly.check, Histories.check, Defaults.check, Backfills.check,
-      AbstractEntities.check,
+      AbstractEntities.check, SyncWords.check,
     ],
     // Checks that rely on matching inverses.
     [

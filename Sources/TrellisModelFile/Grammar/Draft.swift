@@ -100,6 +100,7 @@ struct EntityDraft {
   var userInfo: [UserInfoEntry] = []
   var json: JSONDraft<EntityJSON>?
   var history: Located<HistoryContent>?
+  var sync: Located<SyncDecision>?
 
   /// The entity's own properties by name. Of two with the same name, the first.
   var properties: [String: PropertyPlace] = [:]
@@ -231,7 +232,7 @@ extension EntityDraft {
       },
       fetchRequests: fetchRequests.map(\.description), hooks: hooks, swiftName: swiftName?.value,
       renamedFrom: renamedFrom.map(\.value), removed: removed.map(\.value), doc: doc, userInfo: userInfo,
-      json: json?.mapping, history: history?.value, composites: composites.map(\.whole))
+      json: json?.mapping, history: history?.value, composites: composites.map(\.whole), sync: sync?.value)
   }
 }
 

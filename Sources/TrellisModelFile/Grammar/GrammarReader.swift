@@ -111,6 +111,7 @@ extension GrammarReader {
     draft.userInfo = keyed.userInfo()
     draft.json = readEntityJSON(keyed)
     draft.history = readHistory(keyed)
+    draft.sync = readSync(keyed)
     draft.uniqueKeys = keyed.nameLists("unique")
     draft.indexes = keyed.nameLists("indexes")
     draft.hooks = readHooks(keyed)
@@ -327,6 +328,7 @@ extension GrammarReader {
     draft.description.userInfo = keyed.userInfo()
     draft.json = readAttributeJSON(keyed)
     draft.description.json = draft.json?.mapping
+    draft.description.sync = readSync(keyed)?.value
   }
 
   // MARK: Relationships
@@ -347,7 +349,7 @@ extension GrammarReader {
         optional: keyed.isSet("optional"), transient: keyed.isSet("transient"),
         swiftName: keyed.text("swiftName")?.value,
         renamedFrom: renamedFrom.map(\.value), lossy: isLossy(keyed), doc: keyed.text("doc")?.value,
-        userInfo: keyed.userInfo(), json: json?.mapping),
+        userInfo: keyed.userInfo(), json: json?.mapping, sync: readSync(keyed)?.value),
       renamedFrom: renamedFrom, json: json)
   }
 }

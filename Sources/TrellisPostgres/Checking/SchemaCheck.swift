@@ -86,31 +86,10 @@ private struct SchemaCheck {
       let ending = type == .timestamp ? "timestamp with time zone" : type.name
       return "\(name) \(ending)\(isRequired ? " NOT NULL" : "")\(type == .text ? " C" : "")"
     }
-    func plain(_ name: String) -> String {
-      String(names.column(name).dropFirst().dropLast()).replacing("\"\"", with: "\"")
+    return setup.schema.tables.map { table in
+      let columns = table.columns.map { described(names.plain($0.name), $0.type, isRequired: $0.isRequired) }
+      return (names.fitted(table.name), Set(columns))
     }
-    var tables: [(String, Set<String>)] = []
-    for root in model.entities where root.parent == nil {
-      var columns: Set = [
-        described("_id", .bigint, isRequired: true), described("_version", .bigint, isRequired: true),
-      ]
-      if root.isInHierarchy { columns.insert(described("_entity", .text, isRequired: true)) }
-      for column in setup.schema.columns(of: root) {
-        columns.insert(described(plain(column.name), column.type, isRequired: column.isRequired))
-      }
-      tables.append((names.fitted(root.name), columns))
-    }
-    for table in model.joinTables {
-      var columns: Set<String> = []
-      for key in [table.first.column, table.partnerColumn] {
-        columns.insert(described(plain(key), .bigint, isRequired: true))
-      }
-      for place in [table.first.orderColumn, table.second?.orderColumn] {
-        if let place { columns.insert(described(plain(place), .bigint, isRequired: false)) }
-      }
-      tables.append((names.fitted(table.name), columns))
-    }
-    return tables
   }
 
   // MARK: Indexes and foreign keys
@@ -127,7 +106,9 @@ private struct SchemaCheck {
       !valid.contains(part.name) && (areDeclared || !part.name.hasPrefix(IndexPlan.declaredPrefix))
     }.map { part in
       StoreFinding(
-        .indexDiffers, "The index \(part.name) is missing or not valid.", repair: "Make it: \(part.statement)")
+        .indexDiffers, "The index \(part.name) is missing or not valid.",
+        repair: part.kind == .index
+          ? "Open the store as the owner of its tables, which makes it." : "Make it: \(part.statement)")
     }
   }
 
@@ -137,8 +118,7 @@ private struct SchemaCheck {
       "SELECT k.conname::text FROM pg_constraint AS k JOIN pg_namespace AS n ON n.oid = k.connamespace "
         + "WHERE n.nspname = $1 AND k.contype = 'f' AND k.convalidated"
     ) { result, row in if let name = result.text(row, 0) { valid.insert(name) } }
-    let roots = model.entities.filter { $0.parent == nil }
-    let parts = roots.flatMap(setup.schema.foreignKeys) + model.joinTables.flatMap(setup.schema.foreignKeys)
+    let parts = setup.schema.tables.flatMap(setup.schema.foreignKeys)
     return parts.filter { !valid.contains($0.name) }.map { part in
       StoreFinding(
         .indexDiffers, "The foreign key \(part.name) is missing or not valid.", repair: "Make it: \(part.statement)")
@@ -149,6 +129,9 @@ private struct SchemaCheck {
 
   private func rows(of tables: Set<String>) throws -> [StoreFinding] {
     var findings: [StoreFinding] = []
+    let isInReplicaSet = try [StoreNote.ofReplica, StoreNote.ofServer].contains { prefix in
+      try !connection.notes(beginningWith: prefix).isEmpty
+    }
     for root in model.entities where root.parent == nil && tables.contains(names.fitted(root.name)) {
       let table = setup.layout.tables[root.index].name
       if root.isInHierarchy {
@@ -163,7 +146,10 @@ private struct SchemaCheck {
         }
       }
       let text =
-        "SELECT \(SQLName.id) FROM \(table) WHERE \(SQLName.id) < 1 OR \(SQLName.id) >= (SELECT \"next\" FROM \(names.keys))"
+        "SELECT \(SQLName.id) FROM \(table) WHERE \(SQLName.id) < 1 OR (SELECT \(SQLName.id) >= \"next\" "
+        + (isInReplicaSet
+          ? "AND \(SQLName.id) / \(KeyReservation.replicaSpace) = \"next\" / \(KeyReservation.replicaSpace) " : "")
+        + "FROM \(names.keys))"
       try connection.readAll(ServerStatement(text), doing: "check the store") { result, row in
         findings.append(
           StoreFinding(

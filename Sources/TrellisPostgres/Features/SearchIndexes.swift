@@ -1,10 +1,16 @@
 import TrellisModel
 import TrellisStorage
 
-/// The full-text indexes of searchable attributes: GIN indexes over the tokens of each text. The server
-/// maintains them for every writer. They find every text that matches, and some others, so the rows are tested in memory.
+/// The indexes of searchable attributes: GIN indexes over the tokens of each text, and over the trigrams of its letters
+/// where the server has the extension. The server maintains them for every writer. They find every text that matches, and
+/// some others, so the rows are tested again.
 struct SearchIndexes: Sendable {
+  enum Kind: Sendable {
+    case tokens, trigrams
+  }
+
   struct Index: Sendable {
+    let kind: Kind
     /// The entity that declares the attribute, and the number of the attribute.
     let entity: Int
     let property: Int
@@ -16,28 +22,38 @@ struct SearchIndexes: Sendable {
   }
 
   private(set) var indexes: [Index] = []
+  /// Nil where there are no indexes of trigrams.
+  private(set) var trigrams: Trigrams?
 
   init() {}
 
   /// The indexes that a model needs.
   ///
-  /// - Parameter functions: the functions of the store; without them there are no indexes.
-  init(_ setup: PostgresSetup, _ functions: ServerFunctions?) {
+  /// - Parameters:
+  ///   - functions: the functions of the store; without them there are no indexes.
+  ///   - trigrams: nil if the server has none.
+  init(_ setup: PostgresSetup, _ functions: ServerFunctions?, _ trigrams: Trigrams?) {
     guard let functions else { return }
+    self.trigrams = trigrams
     let names = setup.layout.names
     for entity in setup.model.entities {
       for property in entity.properties {
         guard let attribute = property.attribute, attribute.description.isSearchable, attribute.entity == entity.index,
           let place = attribute.column, let column = setup.layout.column(place, of: entity.index)
         else { continue }
-        let name = "\(Self.prefix)\(entity.name).\(attribute.name)"
         let table = setup.model.name(ofEntity: entity.root)
-        indexes.append(
-          Index(
-            entity: entity.index, property: attribute.index, name: names.fitted(name),
-            statement:
-              "CREATE INDEX \(names.identifier(name)) ON \(names.table(table)) USING gin ((\(functions.tokens(column))))",
-            table: table))
+        func add(_ kind: Kind, _ prefix: String, _ key: String) {
+          let name = "\(prefix)\(entity.name).\(attribute.name)"
+          indexes.append(
+            Index(
+              kind: kind, entity: entity.index, property: attribute.index, name: names.fitted(name),
+              statement: "CREATE INDEX \(names.identifier(name)) ON \(names.table(table)) USING gin (\(key))",
+              table: table))
+        }
+        add(.tokens, Self.prefix, "(\(functions.tokens(column)))")
+        if let trigrams {
+          add(.trigrams, "\(Self.prefix)_trigrams.", "(\(functions.letters(column))) \(trigrams.schema).gin_trgm_ops")
+        }
       }
     }
   }
@@ -45,14 +61,14 @@ struct SearchIndexes: Sendable {
   static let prefix = "_search."
 
   func keeping(_ isKept: (Index) -> Bool) -> SearchIndexes {
-    var result = SearchIndexes()
+    var result = self
     result.indexes = indexes.filter(isKept)
     return result
   }
 
-  /// Whether an index has the texts of an attribute.
-  func have(_ attribute: Attribute) -> Bool {
-    indexes.contains { $0.entity == attribute.entity && $0.property == attribute.index }
+  /// Whether an index of a kind has the texts of an attribute.
+  func have(_ kind: Kind, of attribute: Attribute) -> Bool {
+    indexes.contains { $0.kind == kind && $0.entity == attribute.entity && $0.property == attribute.index }
   }
 }
 

@@ -6,7 +6,7 @@ import TrellisStorage
 struct ServerFunctions: Sendable {
   /// Raised with each change of the functions. A program uses those of a higher version as well, so a function keeps its
   /// results, or gets another name.
-  static let version = 2
+  static let version = 3
 
   private let qualifier: String
 

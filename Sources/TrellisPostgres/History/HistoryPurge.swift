@@ -4,20 +4,24 @@ import TrellisStorage
 /// Deletes transactions from a history. The newest one always stays.
 struct HistoryPurge {
   private let pool: ServerPool
-  private let names: SQLNames
+  private let formerRows: FormerRows
   private let history: ServerHistory
 
-  init(_ pool: ServerPool, _ names: SQLNames, _ history: ServerHistory) {
+  init(_ pool: ServerPool, _ setup: PostgresSetup, _ history: ServerHistory) {
     self.pool = pool
-    self.names = names
+    formerRows = FormerRows(setup)
     self.history = history
   }
+
+  private var names: SQLNames { formerRows.names }
 
   /// - Returns: the number of deleted transactions.
   func delete(before number: Int64) throws -> Int {
     var parameters = ServerParameters()
     parameters.add(number)
-    return try delete("\"number\" < $1", parameters)
+    let count = try delete("\"number\" < $1", parameters)
+    try deleteFormerRows()
+    return count
   }
 
   /// Deletes what is beyond the model's limit.
@@ -35,6 +39,16 @@ struct HistoryPurge {
       _ = try delete(
         "\"number\" <= (SELECT \"number\" FROM \(names.history) ORDER BY \"number\" DESC OFFSET $1 LIMIT 1)", parameters
       )
+    }
+    try deleteFormerRows()
+  }
+
+  /// What a call that fails leaves, the next one deletes.
+  private func deleteFormerRows() throws {
+    for table in history.former.tables {
+      try pool.reading(doing: "delete old history") { connection in
+        _ = try connection.run(ServerStatement(formerRows.purge(table)))
+      }
     }
   }
 

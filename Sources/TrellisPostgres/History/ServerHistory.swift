@@ -6,7 +6,7 @@ import TrellisStorage
 /// The number of a row is that of its transaction, which every transaction gets when it first writes. A transaction that
 /// commits late has a low number, so readers stop before the first transaction that is still in progress: nothing is
 /// skipped, and all readers see one order.
-final class ServerHistory: Sendable {
+struct ServerHistory: Sendable {
   /// The identity of the history.
   let identity: String
   /// What is added to a transaction's number. It is raised when the store comes to a server whose transactions have lower
@@ -20,6 +20,8 @@ final class ServerHistory: Sendable {
   /// The attributes of each entity that are kept of deleted rows.
   let kept: [[Int]]
   let limit: HistoryLimit?
+  /// The tables of former rows that can be read.
+  fileprivate(set) var former = FormerTables()
 
   init(identity: String, base: Int64, model: Int64?, origin: Int64, of described: Model) {
     self.identity = identity
@@ -43,7 +45,7 @@ extension SQLNames {
 // MARK: - Opening
 
 /// Prepares the history of a store when it is opened.
-struct HistoryOpening {
+struct ServerHistoryOpening {
   private let connection: ServerConnection
   private let setup: PostgresSetup
   private let origin: Int64
@@ -62,7 +64,12 @@ struct HistoryOpening {
       try connection.limitLocks()
       return try read()
     }
-    if setup.model.hasHistory { return try found ?? begin() }
+    // A reader leaves a history that has to be begun, as after a restore at another server, to the first program that writes.
+    if setup.model.hasHistory {
+      var history = try found ?? (setup.options.isReadOnly ? nil : begin())
+      if history != nil { history?.former = try FormerTablesOpening(connection, setup).open() }
+      return history
+    }
     // A program with a former model records that it has changed something. The model of the store ends its history.
     guard found != nil, try StoreMetadata.isModel(setup.model, connection, setup) else { return found }
     // Programs that record could not save any more. They are there until their last one ends.
@@ -79,11 +86,12 @@ struct HistoryOpening {
       try connection.limitLocks()
       try connection.lockChanges(ofSchema: setup.options.schema)
       try connection.lock([names.history], "ACCESS EXCLUSIVE")
+      try connection.runAll(PresentFormerTables(connection, setup).drops(FormerRows(setup)))
       try connection.runAll([
         "DROP TABLE IF EXISTS \(names.history)",
         "UPDATE \(names.metadata) SET \"value\" = array_to_string(array_remove(string_to_array(\"value\", ' '), "
           + "'\(StoreFeatures.history)'), ' ') WHERE \"key\" = 'readOnlyCompatible'",
-        "DELETE FROM \(names.metadata) WHERE \"key\" IN ('history', 'historyBase', 'historyDeleted')",
+        "DELETE FROM \(names.metadata) WHERE \"key\" IN ('history', 'historyBase', 'historyDeleted', 'historyValues')",
       ])
     }
   }
@@ -93,6 +101,13 @@ struct HistoryOpening {
       try connection.limitLocks()
       try connection.lockChanges(ofSchema: setup.options.schema)
       try StoreMetadata.refuseForeignTable("_history", connection, setup)
+      let numbers =
+        ["max(\"number\") FROM \(names.history)"]
+        + (try PresentFormerTables(connection, setup)).names.map {
+          "max(\"_until\") FROM \(names.qualifier)\(SQLName.quoted($0))"
+        }
+      let all = numbers.map { "SELECT \($0)" }.joined(separator: " UNION ALL ")
+      let highest = "(SELECT coalesce(max(h.number), 0) FROM (\(all)) AS h(number))"
       try connection.runAll([
         "CREATE TABLE IF NOT EXISTS \(names.history) (\"number\" bigint PRIMARY KEY, \"time\" timestamptz NOT NULL, "
           + "\"origin\" bigint NOT NULL, \"model\" bigint NOT NULL, \"author\" text, \"changes\" bytea NOT NULL)",
@@ -103,9 +118,8 @@ struct HistoryOpening {
         "INSERT INTO \(names.metadata) VALUES ('historyBase', '0') ON CONFLICT DO NOTHING",
         "INSERT INTO \(names.metadata) VALUES ('historyDeleted', '0') ON CONFLICT DO NOTHING",
         // Numbers of another server begin anew above those that are there.
-        "UPDATE \(names.metadata) SET \"value\" = (\"value\"::bigint + (SELECT coalesce(max(\"number\"), 0) FROM "
-          + "\(names.history)))::text WHERE \"key\" = 'historyBase' AND (SELECT coalesce(max(\"number\"), 0) FROM "
-          + "\(names.history)) >= \"value\"::bigint + pg_current_xact_id()::text::bigint",
+        "UPDATE \(names.metadata) SET \"value\" = (\"value\"::bigint + \(highest))::text WHERE \"key\" = 'historyBase' "
+          + "AND \(highest) >= \"value\"::bigint + pg_current_xact_id()::text::bigint",
       ])
       guard let made = try read(checksNumbers: false) else {
         throw StoreError(

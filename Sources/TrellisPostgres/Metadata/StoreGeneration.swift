@@ -19,11 +19,14 @@ struct ReadCheck {
 /// What a fleet sees of a migration that others cannot live with: while one program migrates, the calls of all others
 /// wait. Then those with a former model get `migratedByOthers` at their next call, also if they do not touch what has
 /// changed, and have to be replaced.
-struct StoreGeneration: Sendable {
+final class StoreGeneration: Sendable {
   private let opened: OpenModels
-  private let text: String
+  /// The text that was accepted last.
+  private let accepted: Locked<String>
   private let storage: String
   private let store: String
+  /// The expression of the models.
+  private let models: String
   /// Asks for the models. Its answer is for ``check(_:)``.
   ///
   /// At the isolation level `READ COMMITTED` it sees what was committed while it waited for the table. A transaction with
@@ -34,21 +37,34 @@ struct StoreGeneration: Sendable {
 
   init(_ opened: OpenModels, _ setup: PostgresSetup) {
     self.opened = opened
-    text = opened.text
+    accepted = Locked(opened.text)
     storage = setup.storageChecksum
     store = setup.name
     lock = ServerStatement("LOCK TABLE \(setup.layout.names.metadata) IN ACCESS SHARE MODE")
-    statement = ServerStatement("SELECT \(setup.layout.names.metadata(.migrations))")
+    models = setup.layout.names.metadata(.migrations)
+    statement = ServerStatement("SELECT \(models)")
   }
 
   /// What a read asks first.
   var readCheck: ReadCheck { ReadCheck(statement: statement, check: check) }
 
+  /// Fails on the server if the models are not those that were accepted last.
+  var guarding: ServerStatement {
+    var parameters = ServerParameters()
+    let known = parameters.add(accepted.withLock { $0 })
+    return ServerStatement(
+      "SELECT CASE WHEN \(models) = \(known) THEN 0 ELSE ('models that can use the store: ' || coalesce(\(models), ''))::int END",
+      parameters)
+  }
+
   /// - Throws: ``StoreError`` if the store was migrated to a model that the program cannot live with.
   func check(_ result: ServerResult) throws(StoreError) {
     if result.count == 1, let found = result.text(0, 0) {
-      if TextBytes.areEqual(found, text) { return }
-      if let models = OpenModels(found), models.isOpen(to: storage, openedAt: opened.migrations) { return }
+      if TextBytes.areEqual(found, accepted.withLock { $0 }) { return }
+      if let models = OpenModels(found), models.isOpen(to: storage, openedAt: opened.migrations) {
+        accepted.withLock { $0 = found }
+        return
+      }
     }
     throw StoreError(
       .migratedByOthers,

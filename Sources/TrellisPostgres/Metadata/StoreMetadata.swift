@@ -49,9 +49,32 @@ struct StoreMetadata: StoredModels {
   /// Whether a schema has a store.
   static func isPresent(_ connection: ServerConnection, _ setup: PostgresSetup) throws -> Bool {
     var parameters = ServerParameters()
-    parameters.add(setup.layout.names.metadata)
-    let statement = ServerStatement("SELECT to_regclass($1) IS NOT NULL", parameters)
+    parameters.add(setup.options.schema)
+    // A session remembers names that it did not find, and may not hear of a store that was made while its transaction waited.
+    let statement = ServerStatement(
+      "SELECT EXISTS (SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+        + "WHERE n.nspname = $1 AND c.relname = '_trellis')", parameters)
     return try connection.run(statement).integer(0, 0) == 1
+  }
+
+  /// Runs a closure that reads the whole store as it is at one moment. No migration that others cannot live with comes
+  /// between its reads, which would change tables under their snapshot.
+  ///
+  /// - Returns: nil if the schema has no store.
+  static func atOneMoment<Result>(
+    _ connection: ServerConnection, _ setup: PostgresSetup, _ body: () throws -> Result
+  ) throws -> Result? {
+    guard try isPresent(connection, setup) else { return nil }
+    connection.patience = setup.options.migrationPatience
+    return try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") { connection in
+      try connection.limitLocks()
+      try connection.runAll([
+        "SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0",
+        // It takes no snapshot, so that the first read sees what was committed while it waited.
+        "LOCK TABLE \(setup.layout.names.metadata) IN ACCESS SHARE MODE",
+      ])
+      return try body()
+    }
   }
 
   // MARK: Models

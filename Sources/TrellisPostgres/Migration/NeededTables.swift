@@ -1,15 +1,15 @@
 import TrellisModel
 import TrellisStorage
 
-/// The stored tables that have to be read into memory: those whose rows become rows of tables that are written, and those
-/// that tell what becomes of these rows. A table that stays is not read, unless another one needs it.
+/// The stored tables that have to be read: those whose rows become rows of tables that are written, and those that tell
+/// what becomes of these rows. A table that stays is not read, unless another one needs it.
 struct NeededTables {
   /// The stored root entities, and the stored join tables.
   private(set) var roots: Set<Int> = []
   private(set) var pairs: Set<Int> = []
 
   /// - Parameter needsAll: whether something needs all rows: steps in Swift, or counts of all rules.
-  init(_ changes: TableChanges, needsAll: Bool) {
+  init(_ changes: ServerTableChanges, needsAll: Bool) {
     let migration = changes.migration
     let (stored, current) = (migration.stored, migration.current)
     let needsOthers = migration.expressions.contains { expression in

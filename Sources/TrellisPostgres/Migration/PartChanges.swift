@@ -18,11 +18,11 @@ struct PartChanges {
   private(set) var renamed: [Kept] = []
   /// The parts to make, in this order.
   private(set) var made: [PostgresSchema.Part] = []
+  /// The indexes of tables that stay, which ``IndexOpening`` makes after the migration.
+  private(set) var later: [PostgresSchema.Part] = []
 
-  /// The tables, by their names on the server, that others cannot use meanwhile; and those that get an index, which others
-  /// can read.
+  /// The tables, by their names on the server, that others cannot use meanwhile.
   private(set) var changedTables: Set<String> = []
-  private(set) var indexedTables: Set<String> = []
 
   /// The beginnings of the names of the store's own parts. Others belong to other programs.
   private static let prefixes = [
@@ -43,7 +43,7 @@ struct PartChanges {
   ///   - found: what the schema has before the migration.
   ///   - changesChecks: whether checks are made and dropped, for which a table has to be taken from all others.
   init(
-    _ changes: TableChanges, _ stored: PostgresSchema, _ current: PostgresSchema, _ found: SchemaFacts,
+    _ changes: ServerTableChanges, _ stored: PostgresSchema, _ current: PostgresSchema, _ found: SchemaFacts,
     changesChecks: Bool = true
   ) {
     let names = current.names
@@ -67,12 +67,12 @@ struct PartChanges {
       guard let place else {
         // The primary key of a table that is written is made with it.
         guard part.kind != .primaryKey || tables.isCurrent(part.table) else { continue }
-        made.append(part)
-        if part.kind == .index {
-          indexedTables.insert(names.fitted(part.table))
-        } else {
-          changedTables.formUnion([part.table, part.target].compactMap { $0.map(names.fitted) })
+        if part.kind == .index, tables.isCurrent(part.table) {
+          later.append(part)
+          continue
         }
+        made.append(part)
+        changedTables.formUnion([part.table, part.target].compactMap { $0.map(names.fitted) })
         continue
       }
       let former = candidates.remove(at: place)
@@ -83,6 +83,7 @@ struct PartChanges {
         renamed.append(Kept(part: part, formerName: former.name, table: names.fitted(part.table)))
       }
     }
+    let paged = Set(changes.pagedRoots.map { names.fitted($0.name) })
     let storedTables = Set(
       (stored.model.entities.filter { $0.parent == nil }.map(\.name) + stored.model.joinTables.map(\.name))
         .map(names.fitted))
@@ -92,7 +93,8 @@ struct PartChanges {
       changedTables.insert(part.table)
       if part.kind == PostgresSchema.Part.Kind.foreignKey.rawValue {
         dropForeignKeys.append(Self.drop(name, of: part.table, isConstraint: true, names))
-      } else if tables.isKept(part.table, names) {
+      } else if tables.isKept(part.table, names) || paged.contains(part.table) {
+        // A table that is read page by page stays for a while, and a part of another one may get the name.
         let isConstraint = PostgresSchema.Part.Kind(rawValue: part.kind)?.isConstraint ?? false
         dropOthers.append(Self.drop(name, of: part.table, isConstraint: isConstraint, names))
       }
@@ -140,7 +142,7 @@ private struct KeptNames {
   private(set) var current: [String: String] = [:]
   private var columns: [String: (String) -> String?] = [:]
 
-  init(_ changes: TableChanges) {
+  init(_ changes: ServerTableChanges) {
     for table in changes.kept.values {
       current[table.origin.name] = table.root.name
       columns[table.origin.name] = table.name

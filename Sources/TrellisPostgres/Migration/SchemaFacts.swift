@@ -15,22 +15,9 @@ struct SchemaFacts {
   /// The facts of a new store.
   init(_ schema: PostgresSchema) {
     let names = schema.names
-    for root in schema.model.entities where root.parent == nil {
-      var columns = [
-        Self.column("_id", "bigint", isRequired: true), Self.column("_version", "bigint", isRequired: true),
-      ]
-      if root.isInHierarchy { columns.append(Self.column("_entity", "text", isRequired: true)) }
-      columns += schema.columns(of: root).map {
+    for table in schema.tables {
+      let columns = table.columns.map {
         Self.column(names.plain($0.name), $0.type.catalogName, isRequired: $0.isRequired)
-      }
-      tables[names.fitted(root.name)] = Set(columns)
-    }
-    for table in schema.model.joinTables {
-      var columns = [table.first.column, table.partnerColumn].map {
-        Self.column(names.plain($0), "bigint", isRequired: true)
-      }
-      columns += [table.first.orderColumn, table.second?.orderColumn].compactMap(\.self).map {
-        Self.column(names.plain($0), "bigint", isRequired: false)
       }
       tables[names.fitted(table.name)] = Set(columns)
     }
@@ -142,10 +129,11 @@ struct SchemaFacts {
     expected.tables.keys.sorted().first { tables[$0] != expected.tables[$0] }
   }
 
-  /// The first key, index, foreign key or check that is not as another one has it.
+  /// The first key, index, foreign key or check that is not as another one has it. An index may be missing.
   func differingPart(from expected: SchemaFacts) -> String? {
     expected.parts.keys.sorted().first { name in
-      guard let found = parts[name], let part = expected.parts[name] else { return true }
+      guard let part = expected.parts[name] else { return true }
+      guard let found = parts[name] else { return part.kind != PostgresSchema.Part.Kind.index.rawValue }
       return found.table != part.table || found.fact != part.fact
     }
   }

@@ -3,43 +3,59 @@ import TrellisStorage
 
 /// The counts of a store on a server for the plan of its migration: by statements what these can count, and the rest by
 /// what has been read into memory.
-struct ServerCounts: MigrationCounts {
+struct ServerCounts: LossCounts {
   let connection: ServerConnection
   let migration: Migration
   /// The tables of the stored model.
   let stored: PostgresSetup
   /// The tables of the current model.
   let current: PostgresSetup
-  let changes: TableChanges
+  let changes: ServerTableChanges
   let now: Int64
-  /// The counts of what is in memory; nil if nothing has to be.
-  let inMemory: (any MigrationCounts)?
+  /// Whether only that is found out which a refusal depends on: one row stands for all, and what a later statement refuses
+  /// by itself is left to it.
+  var decidesOnly = false
+  /// The counts of what is in memory, which is read when the first of them is asked for; nil if nothing has to be.
+  let inMemory: MemoryCounts
+
+  /// Counts of rows that are read into memory once.
+  final class MemoryCounts {
+    private let read: () throws -> (any MigrationCounts)?
+    private var found: (any MigrationCounts)??
+
+    init(_ read: @escaping () throws -> (any MigrationCounts)?) { self.read = read }
+
+    func callAsFunction() throws -> (any MigrationCounts)? {
+      if let found { return found }
+      let counts = try read()
+      found = .some(counts)
+      return counts
+    }
+  }
 
   private var model: Model { migration.stored }
   private var names: SQLNames { stored.layout.names }
 
   func rows(of entity: Int) throws -> Int { try count(entity, []) }
 
+  func present(column: Int, in entity: Int) throws -> Int {
+    try count(entity, ["\(name(column, entity)) IS NOT NULL"])
+  }
+
   func missing(column: Int, in entity: Int) throws -> Int { try count(entity, ["\(name(column, entity)) IS NULL"]) }
 
   func lost(_ loss: Loss) throws -> Int {
-    var count = 0
-    for owner in loss.owners {
-      switch loss.subject {
-      case .rows: count += try rows(of: owner)
-      case .values(let number):
-        guard let column = model.entities[loss.entity].properties[number].column else { continue }
-        count += try self.count(owner, ["\(name(column, owner)) IS NOT NULL"])
-      case .pairs(let number): count += try pairs(number, of: owner, with: loss.partners)
-      }
-    }
-    return count
+    // What may go is not counted again.
+    if decidesOnly && (loss.isConsented || current.options.migration.mode == .losing) { return 1 }
+    return try sum(loss)
   }
 
   func duplicates(of key: NewKey) throws -> NewKey.Duplicates {
     let root = migration.current.entities[key.entity].root
+    // The server refuses a key that it cannot make.
+    if decidesOnly { return NewKey.Duplicates() }
     guard changes.kept[root] != nil, let selection = values(of: key) else {
-      return try inMemory?.duplicates(of: key) ?? NewKey.Duplicates()
+      return try inMemory()?.duplicates(of: key) ?? NewKey.Duplicates()
     }
     let columns = key.columns.indices.map { "v\($0)" }
     let result = try connection.run(
@@ -58,14 +74,14 @@ struct ServerCounts: MigrationCounts {
   }
 
   func misfits(_ source: StoredColumn, in entity: Int) throws -> Misfits {
-    try inMemory?.misfits(source, in: entity) ?? Misfits()
+    try inMemory()?.misfits(source, in: entity) ?? Misfits()
   }
 
-  func blanks(column: Int, of move: RowMove) throws -> Int { try inMemory?.blanks(column: column, of: move) ?? 0 }
+  func blanks(column: Int, of move: RowMove) throws -> Int { try inMemory()?.blanks(column: column, of: move) ?? 0 }
 
-  func lostPairs(of link: Int) throws -> Int { try inMemory?.lostPairs(of: link) ?? 0 }
+  func lostPairs(of link: Int) throws -> Int { try inMemory()?.lostPairs(of: link) ?? 0 }
 
-  func breaches(of bound: Int) throws -> Int? { try inMemory?.breaches(of: bound) }
+  func breaches(of bound: Int) throws -> Int? { try inMemory()?.breaches(of: bound) }
 
   // MARK: Statements
 
@@ -118,11 +134,11 @@ struct ServerCounts: MigrationCounts {
 
   private func number(of source: String, _ terms: [String]) throws -> Int {
     let condition = terms.isEmpty ? "" : " WHERE \(terms.joined(separator: " AND "))"
-    return Int(try connection.run(ServerStatement("SELECT count(*) FROM \(source)\(condition)")).integer(0, 0))
+    let rows = decidesOnly ? "(SELECT FROM \(source)\(condition) LIMIT 1) AS r" : "\(source)\(condition)"
+    return Int(try connection.run(ServerStatement("SELECT count(*) FROM \(rows)")).integer(0, 0))
   }
 
-  /// The pairs of a relationship that the rows of an entity have with rows of others.
-  private func pairs(_ number: Int, of entity: Int, with partners: [Int]) throws -> Int {
+  func pairs(_ number: Int, of entity: Int, with partners: [Int]) throws -> Int {
     guard let relationship = model.entities[entity].properties[number].relationship,
       let (link, isSecond) = migration.storedLinks.link(of: relationship)
     else { return 0 }

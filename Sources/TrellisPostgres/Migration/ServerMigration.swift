@@ -4,8 +4,9 @@ import TrellisStorage
 
 /// Migrates a store to a model, within a transaction: either everything is done, or the schema is as it was.
 ///
-/// A table whose rows stay is changed by statements. All others are read into memory, migrated as a document is, and
-/// written again, so the memory of the program limits their size. Both make one list of statements (``SchemaChange``).
+/// A table whose rows stay is changed by statements. All others are read, migrated as a document is, and written again:
+/// page by page where each row depends on itself alone (``RowPages``), otherwise all of them in memory, which limits their
+/// size. Both make one list of statements (``SchemaChange``).
 struct ServerMigration {
   private let need: MigrationNeed
   private let connection: ServerConnection
@@ -29,15 +30,20 @@ struct ServerMigration {
 
   /// Whether programs with the stored model can go on using the store: no row is written again, and only columns, tables
   /// and their parts are added.
-  private func isAdditive(_ changes: TableChanges) -> Bool {
+  private func isAdditive(_ changes: ServerTableChanges) -> Bool {
     changes.droppedRoots.isEmpty && changes.droppedPairs.isEmpty
       && Expansion(need.migration, steps: need.steps).isAdditive
   }
+
+  /// Whether all programs can go on using the store.
+  private func isForAll(_ changes: ServerTableChanges) -> Bool { need.migration.isIdentity || isAdditive(changes) }
+
   private var names: SQLNames { setup.layout.names }
 
-  private var changes: TableChanges {
-    TableChanges(
-      need.migration, stored.schema, setup.schema, now: now, keepsTables: !setup.options.writesAllTables)
+  private var changes: ServerTableChanges {
+    ServerTableChanges(
+      need.migration, stored.schema, setup.schema, now: now, written: setup.options.writtenTables,
+      hasSteps: !need.steps.isEmpty)
   }
 
   private func check() throws(StoreError) { try observer?.check(setup.name) }
@@ -48,24 +54,40 @@ struct ServerMigration {
   func plan() throws -> MigrationPlan? {
     let found = try SchemaFacts(connection, schema: setup.options.schema)
     try checkTables(found)
-    let states = try read(changes, needsAll: !need.migration.newBounds.isEmpty)
-    var plan = try plan(changes, states, countsBreaches: true)
+    let changes = changes
+    var plan = try plan(changes) { try counts(changes, countsBreaches: true) }
     if plan.steps.isEmpty && need.isIdentity { return nil }
-    let change = SchemaChange(
-      changes, PartChanges(changes, stored.schema, setup.schema, found), setup.schema,
-      keepsDefaults: isAdditive(changes))
-    plan.statements = change.tables + change.parts
+    let parts = PartChanges(changes, stored.schema, setup.schema, found)
+    let change = SchemaChange(changes, parts, setup.schema, keepsDefaults: isAdditive(changes))
+    plan.statements = change.tables + change.pagedTables + change.parts + parts.later.map(\.statement)
     return plan
   }
 
   private func plan(
-    _ changes: TableChanges, _ states: StateMigration?, countsBreaches: Bool = false
+    _ changes: ServerTableChanges, decidesOnly: Bool = false, _ inMemory: @escaping () throws -> (any MigrationCounts)?
   ) throws -> MigrationPlan {
     let counts = ServerCounts(
       connection: connection, migration: need.migration, stored: stored, current: setup, changes: changes, now: now,
-      inMemory: try states?.counts(countsBreaches: countsBreaches))
+      decidesOnly: decidesOnly, inMemory: ServerCounts.MemoryCounts(inMemory))
     return try MigrationPlan(
       need.migration, counts: counts, allowsLoss: policy.mode == .losing, steps: need.steps)
+  }
+
+  /// Refuses what the model does not answer before a table is locked, because counts take long. Others go on writing, so
+  /// the migration finds out again what decides.
+  ///
+  /// - Throws: ``ServerError``; ``StoreError``.
+  func foresee(_ metadata: StoreMetadata) throws {
+    let changes = changes
+    if !isForAll(changes), !policy.stopsFormerPrograms,
+      try OpenPrograms(setup).others(connection, storingOtherwise: true) > 0,
+      isWaiting(in: metadata.openModels) || !mayWait
+    {
+      // Nothing is migrated beside them.
+      return
+    }
+    try checkTables(SchemaFacts(connection, schema: setup.options.schema))
+    try plan(changes) { try counts(changes, countsBreaches: false) }.check(policy, setup.name)
   }
 
   // MARK: Migrating
@@ -77,7 +99,7 @@ struct ServerMigration {
   func run(_ metadata: StoreMetadata) throws -> OpenModels {
     var models = metadata.openModels
     let changes = changes
-    if need.migration.isIdentity || isAdditive(changes) {
+    if isForAll(changes) {
       if !need.migration.isIdentity { models.expand(from: stored.storageChecksum) }
       return try migrate(changes, models, isAdditive: true)
     }
@@ -93,7 +115,7 @@ struct ServerMigration {
   ///   - models: the models whose programs can use the store afterwards.
   ///   - isAdditive: whether programs with the stored model are among them.
   private func migrate(
-    _ planned: TableChanges, _ models: OpenModels, isAdditive: Bool
+    _ planned: ServerTableChanges, _ models: OpenModels, isAdditive: Bool
   ) throws -> OpenModels {
     var changes = planned
     let before = try SchemaFacts(connection, schema: setup.options.schema)
@@ -107,8 +129,14 @@ struct ServerMigration {
     // The steps of this program must not make objects with keys that another one reserves meanwhile.
     let keys = ServerStatement("SELECT \"next\" FROM \(names.keys)\(need.steps.isEmpty ? "" : " FOR UPDATE")")
     let nextKey = try connection.run(keys).integer(0, 0)
-    let states = try read(changes, needsAll: !need.steps.isEmpty)
-    try plan(changes, states).check(policy, setup.name)
+    let pages = pages(changes)
+    let states = try pages == nil ? read(changes, needsAll: !need.steps.isEmpty) : nil
+    let counts = try states?.counts(countsBreaches: false)
+    // A page is refused when it is read.
+    var plan = try plan(changes, decidesOnly: true) { counts }
+    // A refusal has the numbers.
+    if !plan.questions.isEmpty { plan = try self.plan(changes) { counts ?? pages.map(PageCounts.init) } }
+    try plan.check(policy, setup.name)
     var migrated = try states?.migrated(Layout(setup.model), of: setup.name, mayRepeat: !need.steps.isEmpty)
     var statements: [ServerStatement] = []
     if !need.steps.isEmpty, let states, let state = migrated {
@@ -123,31 +151,32 @@ struct ServerMigration {
       statements.append(ServerStatement("UPDATE \(names.keys) SET \"next\" = greatest(\"next\", $1)", parameters))
       migrated = after.state
     }
-    let work = try change(changes, found, migrated, keepsDefaults: isAdditive)
+    let former = try FormerMigration(connection, setup, stored.schema, changes)
+    let rest = try change(changes, found, migrated, pages, keepsDefaults: isAdditive)
     let writing = MetadataStatements(names)
     statements += writing.model(setup.model, passing: need.steps) + [writing.set(.migrations, models.text)]
     try connection.runAll(statements)
-    try HistoryOpening(connection, setup, origin: 0).noteMigration()
+    try ServerHistoryOpening(connection, setup, origin: 0).noteMigration()
+    try former.finish()
     try checkResult()
-    observer?.finish(work)
+    observer?.finish(rest)
     try check()
     return models
   }
 
-  /// Gives a store the text of a model that leaves everything stored as it is, and the indexes that it declares. The checks
-  /// of such a model are those that the store has, unless an earlier version of Trellis made it.
+  /// Gives a store the text of a model that leaves everything stored as it is, and drops the indexes that it does not declare.
+  /// The checks of such a model are those that the store has, unless an earlier version of Trellis made it.
   static func replaceText(
     of stored: Model, _ connection: ServerConnection, _ setup: PostgresSetup
   ) throws {
     let former = PostgresSchema(model: stored, names: setup.layout.names)
-    let changes = TableChanges(Migration(from: stored, to: setup.model), former, setup.schema, now: QueryClock.now)
+    let changes = ServerTableChanges(
+      Migration(from: stored, to: setup.model), former, setup.schema, now: QueryClock.now)
     let found = try SchemaFacts(connection, schema: setup.options.schema)
     let parts = PartChanges(changes, former, setup.schema, found, changesChecks: false)
     let change = SchemaChange(changes, parts, setup.schema)
     let names = setup.layout.names
     try connection.lock(parts.changedTables.sorted().map(names.table), "ACCESS EXCLUSIVE")
-    // Who only reads is not held up by an index that is made.
-    try connection.lock(parts.indexedTables.subtracting(parts.changedTables).sorted().map(names.table), "SHARE")
     connection.patience = setup.options.migrationPatience
     try connection.runAll(
       (change.tables + change.parts).map { ServerStatement($0) }
@@ -156,19 +185,23 @@ struct ServerMigration {
 
   // MARK: Former programs
 
+  private var backward: Migration { Migration(from: setup.model, to: stored.model) }
+
+  /// Whether the program can use the store as it is.
+  private var mayWait: Bool { need.steps.isEmpty && Expansion(backward).isAdditive }
+
+  private func isWaiting(in models: OpenModels) -> Bool { models.entries[setup.storageChecksum]?.isWaiting == true }
+
   /// Uses the store as it is, if its model only adds to the current one. The migration is left to an opening after the
   /// last former program has ended.
   ///
   /// - Throws: ``StoreError`` if the program cannot use the store as it is.
   private func wait(for count: Int, _ models: OpenModels) throws -> OpenModels {
-    let backward = Migration(from: setup.model, to: stored.model)
-    guard need.steps.isEmpty, Expansion(backward).isAdditive else { throw stops(count) }
-    if models.entries[setup.storageChecksum]?.isWaiting == true { return models }
-    // What would be refused later is refused now.
-    try plan()?.check(policy, setup.name)
+    guard mayWait else { throw stops(count) }
+    if isWaiting(in: models) { return models }
     var models = models
     models.wait(for: setup.storageChecksum)
-    let change = TableChanges(backward, setup.schema, stored.schema, now: now)
+    let change = ServerTableChanges(backward, setup.schema, stored.schema, now: now)
     let tables = change.kept.values.filter { $0.added.contains { $0.value != nil } }
     try connection.lock(tables.map { names.table($0.root.name) }.sorted(), "ACCESS EXCLUSIVE")
     let writing = MetadataStatements(names)
@@ -197,15 +230,12 @@ struct ServerMigration {
   }
 
   /// Takes the tables that get columns or parts. All others stay in use.
-  private func lockTables(of changes: TableChanges, _ found: SchemaFacts) throws {
+  private func lockTables(of changes: ServerTableChanges, _ found: SchemaFacts) throws {
     let parts = PartChanges(changes, stored.schema, setup.schema, found)
     let changed = parts.changedTables.union(
       changes.kept.values.filter { !$0.added.isEmpty }.map { names.fitted($0.root.name) })
-    func present(_ tables: Set<String>) -> [String] {
-      tables.filter { found.tables[$0] != nil }.sorted().map(names.table)
-    }
-    try connection.lock(present(changed), "ACCESS EXCLUSIVE")
-    try connection.lock(present(parts.indexedTables.subtracting(changed)), "SHARE")
+    try connection.lock(
+      changed.filter { found.tables[$0] != nil }.sorted().map(names.table), "ACCESS EXCLUSIVE")
   }
 
   /// Takes all tables before one is read, so that nothing is waited for later: statements about a foreign key or an index
@@ -217,7 +247,7 @@ struct ServerMigration {
   }
 
   /// Reads what has to be in memory; nil if nothing has to be.
-  private func read(_ changes: TableChanges, needsAll: Bool) throws -> StateMigration? {
+  private func read(_ changes: ServerTableChanges, needsAll: Bool) throws -> StateMigration? {
     let needed = NeededTables(changes, needsAll: needsAll)
     if needed.isEmpty && !needsAll { return nil }
     var reading = StateReading(connection, stored, check: check)
@@ -226,17 +256,32 @@ struct ServerMigration {
     return StateMigration(need.migration, of: reading.snapshot, now: now)
   }
 
-  /// - Returns: the whole work, in the units of the observer.
+  /// Nil if rows have to be in memory together, or if none are written.
+  private func pages(_ changes: ServerTableChanges) -> RowPages? {
+    RowPages(changes, connection, stored, now: now, check: check)
+  }
+
+  /// The counts of what statements cannot count.
+  private func counts(_ changes: ServerTableChanges, countsBreaches: Bool) throws -> (any MigrationCounts)? {
+    let needsAll = countsBreaches && !need.migration.newBounds.isEmpty
+    if !needsAll, let pages = pages(changes) { return PageCounts(pages: pages) }
+    return try read(changes, needsAll: needsAll)?.counts(countsBreaches: countsBreaches)
+  }
+
+  /// - Returns: the rest of the work, in the units of the observer.
   private func change(
-    _ changes: TableChanges, _ found: SchemaFacts, _ state: MemoryState?, keepsDefaults: Bool
+    _ changes: ServerTableChanges, _ found: SchemaFacts, _ state: MemoryState?, _ pages: RowPages?, keepsDefaults: Bool
   ) throws -> Double {
     let parts = PartChanges(changes, stored.schema, setup.schema, found)
     let change = SchemaChange(changes, parts, setup.schema, keepsDefaults: keepsDefaults)
-    let rows = changes.writtenRoots.reduce(0) { $0 + (state?.tables[$1.index].count ?? 0) }
+    let rows = try pages?.count() ?? changes.writtenRoots.reduce(0) { $0 + (state?.tables[$1.index].count ?? 0) }
     // Indexes take about half as long as rows.
-    let work = Double(rows) * 1.5 + Double(change.tables.count + change.parts.count)
-    observer?.begin(total: work)
+    let rest = Double(rows) * 0.5
+    let statements = change.tables.count + change.pagedTables.count + change.parts.count + parts.later.count
+    observer?.begin(total: Double(rows) + rest + Double(statements))
+    if pages != nil { try connection.run(ServerStatement("SAVEPOINT \(Self.savepoint)")) }
     try run(change.tables)
+    if let pages { try write(pages, changes) }
     if let state {
       let writing = StateWriting(connection, setup, state) { count throws(StoreError) in
         observer?.finish(Double(count))
@@ -245,8 +290,29 @@ struct ServerMigration {
       for root in changes.writtenRoots { try writing.write(root) }
       for table in changes.writtenPairs { try writing.write(table) }
     }
-    try run(change.parts)
-    return work
+    try run(change.pagedTables + change.parts)
+    return rest
+  }
+
+  private static let savepoint = "\"_pages\""
+
+  /// Writes the rows of the former tables.
+  private func write(_ pages: RowPages, _ changes: ServerTableChanges) throws {
+    let layout = Layout(setup.model)
+    for (number, root) in pages.roots.enumerated() {
+      try pages.read(root, named: SchemaChange.paged(number, names)) { page, count in
+        if try !page.plan(allowsLoss: policy.mode == .losing).questions.isEmpty {
+          // A refusal has the numbers of all pages.
+          try connection.run(ServerStatement("ROLLBACK TO SAVEPOINT \(Self.savepoint)"))
+          try plan(changes) { PageCounts(pages: pages) }.check(policy, setup.name)
+        }
+        let state = try page.migrated(layout, of: setup.name)
+        let writing = StateWriting(connection, setup, state) { _ throws(StoreError) in try check() }
+        for root in changes.writtenRoots { try writing.write(root) }
+        // Rows without a place are done as well.
+        observer?.finish(Double(count))
+      }
+    }
   }
 
   private func run(_ statements: [String]) throws {

@@ -34,22 +34,25 @@ struct StateReading {
     let table = setup.layout.tables[root.index]
     let statement = ServerStatement("SELECT \(table.selection("t")) FROM \(table.name) AS t")
     var reader: ServerRowReader?
-    try connection.stream(statement) { result in
-      let shown = reader ?? ServerRowReader(result, table, store: setup.name)
-      reader = shown
-      for row in 0..<result.count {
-        try shown.show(result, row)
-        let entity = setup.model.entities[shown.entity]
-        let values = entity.columns.enumerated().map { shown.value($0, $1.storageClass) }
-        if let problem = shown.problem {
-          throw StoreError(
-            .unreadableValue, "A value of \(entity.name)/\(shown.key) in \(setup.name): \(problem.what).",
-            remedy: problem.remedy ?? "Repair the row with another tool.")
-        }
-        state.replace(
-          nil, by: MemoryRow(key: shown.key, version: shown.version, entity: shown.entity, values: values), layout)
-        try note()
+    try connection.stream(statement) { try add($0, of: table, &reader) }
+  }
+
+  /// - Parameter reader: that of the results before this one.
+  mutating func add(_ result: ServerResult, of table: EntityTable, _ reader: inout ServerRowReader?) throws {
+    let shown = reader ?? ServerRowReader(result, table, store: setup.name)
+    reader = shown
+    for row in 0..<result.count {
+      try shown.show(result, row)
+      let entity = setup.model.entities[shown.entity]
+      let values = entity.columns.enumerated().map { shown.value($0, $1.storageClass) }
+      if let problem = shown.problem {
+        throw StoreError(
+          .unreadableValue, "A value of \(entity.name)/\(shown.key) in \(setup.name): \(problem.what).",
+          remedy: problem.remedy ?? "Repair the row with another tool.")
       }
+      state.replace(
+        nil, by: MemoryRow(key: shown.key, version: shown.version, entity: shown.entity, values: values), layout)
+      try note()
     }
   }
 

@@ -33,15 +33,10 @@ struct StateWriting {
     let places = setup.model.entities.map { entity in
       entity.root == root.index ? columns.map { column in entity.columns.firstIndex { $0.name == column.name } } : []
     }
-    var types: [ServerType] = [.bigint, .bigint]
-    var list = [SQLName.id, SQLName.version]
-    if root.isInHierarchy {
-      types.append(.text)
-      list.append(SQLName.entity)
-    }
-    let leading = types.count
-    types += columns.map(\.type)
-    list += columns.map { names.column($0.name) }
+    let all = setup.model.table(of: root, hasDerived: false).columns
+    let leading = all.count - columns.count
+    let types = all.map(\.type)
+    let list = all.map { names.column($0.name) }
     let text = Self.insertion(names.table(root.name), list, types)
     var rows = ServerColumns(types)
     try state.tables[root.index].forEach { _, row in
@@ -63,8 +58,8 @@ struct StateWriting {
 
   /// Writes the pairs of a join table.
   func write(_ table: JoinTable) throws {
-    let places = [table.first.orderColumn, table.second?.orderColumn].map { $0.map(names.column) }
-    let list = [names.column(table.first.column), names.column(table.partnerColumn)] + places.compactMap(\.self)
+    let places = [table.first.orderColumn, table.second?.orderColumn]
+    let list = setup.model.table(of: table).columns.map { names.column($0.name) }
     let types = [ServerType](repeating: .bigint, count: list.count)
     let text = Self.insertion(names.table(table.name), list, types)
     var rows = ServerColumns(types)

@@ -52,9 +52,18 @@ struct PostgresOpening {
       return try inStoreErrors(setup) {
         let connection = try pool.take()
         defer { pool.giveBack(connection) }
-        let history = try waiting.run { try HistoryOpening(connection, setup, origin: origin).open() }
+        let history = try waiting.run { try ServerHistoryOpening(connection, setup, origin: origin).open() }
         let functions = try waiting.run { try FunctionOpening(connection, setup).open() }
-        let features = try waiting.run { try FeatureOpening(connection, setup, functions).open() }
+        let searches = try waiting.run {
+          SearchIndexes(setup, functions, try Trigrams.find(connection, for: model))
+        }
+        do {
+          try waiting.run { try IndexOpening(connection, setup, searches, observer).open() }
+        } catch let error as StoreError where error.code == .busy {
+          // Requests work without an index.
+        }
+        observer?.end()
+        let features = try waiting.run { try FeatureOpening(connection, setup, functions, searches).open() }
         try ColumnDefaults(connection, setup).open()
         // A role that only reads leaves them to others.
         if !options.isReadOnly { _ = try? connection.run(SaveMark.deleteOld(setup)) }
@@ -163,14 +172,14 @@ struct PostgresOpening {
   func plan() throws -> MigrationPlan? {
     let setup = try makeSetup()
     let connection = try setup.connect(preparesStatements: false)
-    connection.patience = options.migrationPatience
     return try inStoreErrors(setup) {
-      try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") { connection in
-        guard try StoreMetadata.isPresent(connection, setup) else { return nil }
-        let metadata = try StoreMetadata(connection, setup)
-        guard let need = try MigrationNeed.told(of: model, options.migration, metadata) else { return nil }
-        return try ServerMigration(need, connection, setup).plan()
-      }
+      try LockWait(of: setup.name, nil).run {
+        try StoreMetadata.atOneMoment(connection, setup) {
+          let metadata = try StoreMetadata(connection, setup)
+          guard let need = try MigrationNeed.told(of: model, options.migration, metadata) else { return nil }
+          return try ServerMigration(need, connection, setup).plan()
+        }
+      } ?? nil
     }
   }
 }
@@ -189,14 +198,25 @@ struct StorePreparation {
   }
 
   func run(_ waiting: LockWait) throws -> PostgresOpening.Opened {
-    // Tables change, so statements that were prepared for them must not be used later.
-    let connection = try setup.connect(preparesStatements: false)
-    connection.willSend = setup.options.willPrepare.map { call in { call($0.processID, $1) } }
+    let connection = try setup.connectForChanges()
     let watch = CancelWatch(observer, connection)
     defer { withExtendedLifetime(watch) {} }
+    try waiting.run { try foresee(connection) }
     return try waiting.run {
       connection.patience = setup.options.statementPatience
       return try connection.transaction("BEGIN ISOLATION LEVEL READ COMMITTED") { try runOnce($0) }
+    }
+  }
+
+  /// Refuses a migration that the model does not allow, while others read and write.
+  private func foresee(_ connection: ServerConnection) throws {
+    try StoreMetadata.atOneMoment(connection, setup) {
+      let metadata = try StoreMetadata(connection, setup)
+      guard metadata.features.refusalOfWrites(to: setup.name, knowing: .knownWithHistory) == nil else { return }
+      let (model, policy) = (setup.model, setup.options.migration)
+      let fit = try ModelFit(of: model, to: metadata)
+      guard let need = try MigrationNeed(of: model, policy, fit, metadata) else { return }
+      try ServerMigration(need, connection, setup, observer).foresee(metadata)
     }
   }
 

@@ -73,9 +73,8 @@ extension ExactConditions {
   mutating func members<Result>(
     of path: PropertyPath, _ variable: Int, _ body: (inout ExactConditions) throws(StoreError) -> Result?
   ) throws(StoreError) -> (source: String, link: String, Result)? {
-    let (owner, relationship) = try paths.toMany(path)
-    let link = try paths.enter(relationship, owner: owner, variable: variable)
-    let outer = entities.updateValue(relationship.destination, forKey: variable)
+    let link = try paths.enter(path, variable: variable)
+    let outer = entities.updateValue(paths.innermost.entity, forKey: variable)
     let inner = try body(&self)
     entities[variable] = outer
     let source = try paths.leaveScope()
@@ -145,7 +144,7 @@ extension ExactConditions {
         of: path, variable,
         { self_ throws(StoreError) -> (String, ServerType, String)? in
           guard case .sql(let sql, let type, _)? = try self_.side(operand) else { return nil }
-          let (key, position) = self_.paths.innermost
+          let (_, key, position) = self_.paths.innermost
           return (sql, type, [position, key].compactMap { $0.map { $0 + ending } }.joined(separator: ", "))
         })
     else { return nil }

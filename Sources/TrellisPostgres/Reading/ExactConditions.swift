@@ -7,7 +7,7 @@ import TrellisStorage
 /// for WHERE, AND and OR. Only `not` distinguishes the two, with IS NOT TRUE.
 struct ExactConditions {
   /// The paths, with the joins that they need.
-  var paths: PredicateTranslator
+  var paths: QueryPaths
   var parameters = ServerParameters()
   private let setup: PostgresSetup
   let dates: DateBounds
@@ -34,7 +34,7 @@ struct ExactConditions {
     self.dates = dates
     self.functions = functions
     self.features = features
-    paths = PredicateTranslator(setup.layout, entity: entity)
+    paths = QueryPaths(setup.layout, entity: entity)
     entities = [0: entity]
   }
 
@@ -69,7 +69,7 @@ struct ExactConditions {
   private struct Width {
     /// The texts that are compared as folded ones.
     var foldedTexts: [String] = []
-    /// Whether a full-text index is searched.
+    /// Whether an index is searched that finds too much.
     var hasSearch = false
   }
 
@@ -108,7 +108,10 @@ struct ExactConditions {
   }
 
   private mutating func negation(_ predicate: QueryPredicate) throws(StoreError) -> String? {
-    try exactly { self_ throws(StoreError) in try self_.exactNegation(predicate) }
+    try exactly { self_ throws(StoreError) in
+      if let opposite = predicate.opposite { return try self_.condition(opposite) }
+      return try self_.condition(predicate).map { "(\($0)) IS NOT TRUE" }
+    }
   }
 
   /// Runs a translation in which no row may be found that does not match.
@@ -119,22 +122,6 @@ struct ExactConditions {
     mayFindMore = false
     defer { mayFindMore = outer }
     return try body(&self)
-  }
-
-  private mutating func exactNegation(_ predicate: QueryPredicate) throws(StoreError) -> String? {
-    switch predicate {
-    case .constant(let value): return value ? "FALSE" : "TRUE"
-    case .not(let inner): return try condition(inner)
-    case .comparison(var comparison) where comparison.relation == .equal:
-      comparison.relation = .notEqual
-      return try self.comparison(comparison)
-    case .comparison(var comparison) where comparison.relation == .notEqual:
-      comparison.relation = .equal
-      return try self.comparison(comparison)
-    case .quantified(.any, let path, let variable, let inner): return try quantified(.none, path, variable, inner)
-    case .quantified(.none, let path, let variable, let inner): return try quantified(.any, path, variable, inner)
-    default: return try condition(predicate).map { "(\($0)) IS NOT TRUE" }
-    }
   }
 
   private mutating func joined(
@@ -186,7 +173,7 @@ struct ExactConditions {
       return .sql("\(property.sql) COLLATE \"C\"", .text, isOptional: property.isOptional)
     case .computed(let computation):
       return try exactly { self_ throws(StoreError) in try self_.side(computation) }
-    case .parameter: throw PredicateTranslator.noValue
+    case .parameter: throw QueryFault.noValue
     }
   }
 
@@ -221,9 +208,30 @@ struct ExactConditions {
 
   private mutating func comparison(_ comparison: Comparison) throws(StoreError) -> String? {
     if comparison.relation == .matching { return try search(comparison) }
-    if comparison.kind == .text && !comparison.options.isEmpty { return try foldedComparison(comparison) }
-    guard let left = try side(comparison.left), let right = try side(comparison.right) else { return nil }
-    return compare(left, comparison.relation, right, comparison.kind)
+    if comparison.relation == .matches || comparison.kind == .text && !comparison.options.isEmpty {
+      return try foldedComparison(comparison)
+    }
+    guard let left = try side(comparison.left), let right = try side(comparison.right),
+      let term = compare(left, comparison.relation, right, comparison.kind)
+    else { return nil }
+    switch comparison.relation {
+    case .contains, .hasPrefix, .hasSuffix, .like:
+      return try trigramFilter(comparison).map { "(\($0) AND \(term))" } ?? term
+    default: return term
+    }
+  }
+
+  /// A condition that an index of trigrams serves, and that holds for each text for which the comparison does. Nil if there
+  /// is no index of the text, or if it would not help.
+  private mutating func trigramFilter(_ comparison: Comparison) throws(StoreError) -> String? {
+    let searches = features.searches
+    guard let functions, let trigrams = searches.trigrams, mayFindMore, case .path(let path) = comparison.left,
+      let attribute = property(at: path)?.attribute, searches.have(.trigrams, of: attribute),
+      case .value(.text(let text)) = comparison.right, !text.utf8.contains(0),
+      let pattern = TrigramPattern(comparison, text)?.like(trigrams)
+    else { return nil }
+    let letters = functions.letters(try paths.property(path).sql)
+    return "(\(letters) LIKE \(parameters.add(pattern)) OR \(letters) LIKE '\(TrigramPattern.unknown)')"
   }
 
   private mutating func compare(
@@ -231,10 +239,11 @@ struct ExactConditions {
   ) -> String? {
     switch (left, right) {
     case (.sql(let sql, let type, let isOptional), .value(let value)):
-      guard type.kind == kind else { return nil }
+      // Null has no kind.
+      guard type.kind == kind || value == .null else { return nil }
       return compare(sql, type, isOptional: isOptional, relation, value)
     case (.value(let value), .sql(let sql, let type, let isOptional)):
-      guard type.kind == kind, let mirrored = relation.mirrored else { return nil }
+      guard type.kind == kind || value == .null, let mirrored = relation.mirrored else { return nil }
       return compare(sql, type, isOptional: isOptional, mirrored, value)
     case (.sql(let a, let typeA, let isOptionalA), .sql(let b, let typeB, let isOptionalB)):
       guard typeA.kind == kind, typeB.kind == kind else { return nil }
@@ -245,10 +254,16 @@ struct ExactConditions {
     }
   }
 
-  /// A comparison of texts that ignores case, accents or spellings.
+  /// A comparison of texts that ignores case, accents or spellings, or has a regular expression.
   private mutating func foldedComparison(_ comparison: Comparison) throws(StoreError) -> String? {
+    guard let functions, width != nil else { return nil }
+    // The rows are tested in memory, so another condition would only take time.
+    if let filter = try trigramFilter(comparison) {
+      width?.hasSearch = true
+      return filter
+    }
     // What is compared inside a to-many is not known to the whole condition.
-    guard let functions, width != nil, entities.count == 1, comparison.relation != .matches else { return nil }
+    guard entities.count == 1, comparison.relation != .matches else { return nil }
     let options = comparison.folding
     func folded(_ side: Side?) -> Side? {
       switch side {
@@ -272,7 +287,7 @@ struct ExactConditions {
   /// A full-text search in the texts of an index.
   private mutating func search(_ comparison: Comparison) throws(StoreError) -> String? {
     guard let functions, width != nil, mayFindMore, case .path(let path) = comparison.left,
-      let attribute = property(at: path)?.attribute, features.searches.have(attribute),
+      let attribute = property(at: path)?.attribute, features.searches.have(.tokens, of: attribute),
       case .value(.text(let words)) = comparison.right
     else { return nil }
     guard let query = ServerFunctions.query(words) else { return "FALSE" }

@@ -3,7 +3,7 @@ package import TrellisStorage
 
 /// A request for groups as a statement that returns all groups, each once. Their condition, order and limit are applied in
 /// memory, where averages are exact.
-private struct GroupStatement {
+private struct ServerGroupStatement {
   let statement: ServerStatement
   /// The number of the first column of each aggregate. Sums and averages have two: the sum and the number of values.
   let places: [Int]
@@ -97,7 +97,7 @@ extension PostgresConnection {
   private func fetchGroups(
     _ request: GroupRequest, _ dates: DateBounds, _ body: ([StoredValue]) throws -> Void
   ) throws {
-    guard let grouped = try GroupStatement(request, store, dates) else { return try collectGroups(request, body) }
+    guard let grouped = try ServerGroupStatement(request, store, dates) else { return try collectGroups(request, body) }
     var groups: [[StoredValue]] = []
     try readAll(grouped.statement) { result, row in groups.append(grouped.columns(result, row, of: request)) }
     // Without keys and aggregates, a statement selects the rows themselves.

@@ -1,19 +1,25 @@
+import Foundation
 import TrellisModel
 package import TrellisStorage
 
 extension PostgresStore: HistoryStore {
   package func connect(asOf position: HistoryPosition) throws -> any StoreConnection {
-    throw StoreError(
-      .unsupported, "\(name) keeps no former values, so it cannot be shown as it was.",
-      remedy: "Keep the objects in a SQLite file, or in columns of their own.")
+    let connection = PostgresConnection(self)
+    let history = try connection.recorded()
+    guard !history.former.isEmpty else { throw HistoryError.noValues("the objects", name) }
+    try connection.atOneMoment { try connection.checkShown(position, history) }
+    return PastConnection(ServerPast(self, history, position))
   }
 }
 
 extension PostgresConnection: HistoryConnection {
   /// - Throws: ``StoreError`` with the code `unsupported` if there is no history.
-  private func recorded() throws(StoreError) -> ServerHistory {
-    guard let history = store.history else { throw HistoryError.none(store.name) }
-    return history
+  fileprivate func recorded() throws(StoreError) -> ServerHistory {
+    if let history = store.history { return history }
+    guard setup.model.hasHistory else { throw HistoryError.none(store.name) }
+    throw StoreError(
+      .historyExpired, "The history of \(store.name) is that of another server, and begins anew at this one.",
+      remedy: "Open the store once for writing, and begin with all objects.")
   }
 
   private func positions(
@@ -32,6 +38,30 @@ extension PostgresConnection: HistoryConnection {
     return found
   }
 
+  package func waitUntilSettled() throws {
+    let history = try recorded()
+    var parameters = ServerParameters()
+    parameters.add(history.base)
+    // What is committed later need not be waited for.
+    var last: Int64?
+    let end = ContinuousClock.now + .seconds(10)
+    while ContinuousClock.now < end {
+      let condition = last.map { " AND \"number\" <= \($0)" } ?? ""
+      var open: Int64?
+      let text =
+        "SELECT max(\"number\") FROM \(layout.names.history) WHERE NOT (\(ServerHistory.isSettled))\(condition)"
+      try readAll(ServerStatement(text, parameters), doing: "read the history") { result, row in
+        open = result.isNull(row, 0) ? nil : result.integer(row, 0)
+      }
+      guard let open else { return }
+      last = last ?? open
+      Thread.sleep(forTimeInterval: 0.002)
+    }
+    throw StoreError(
+      .timedOut, "Transactions of others at \(store.name) stay open, so its history does not end.",
+      remedy: "End them, or try again later.")
+  }
+
   package func position(of moment: HistoryMoment) throws -> HistoryPosition {
     let history = try recorded()
     switch moment {
@@ -41,10 +71,16 @@ extension PostgresConnection: HistoryConnection {
       let condition =
         " AND \"number\" < coalesce((SELECT min(\"number\") FROM \(layout.names.history) WHERE \"time\" > "
         + "to_timestamp($2::float8 / 1000000)), 9223372036854775807) ORDER BY \"number\" DESC"
-      if let found = try positions(condition, history, time) { return found }
-      guard try deletedUpTo() == 0 else { throw HistoryError.expired(store.name) }
-      return beginning(history)
+      return try positions(condition, history, time) ?? beforeAll(history)
+    case .before(let number):
+      return try positions(" AND \"number\" < $2 ORDER BY \"number\" DESC", history, number) ?? beforeAll(history)
     }
+  }
+
+  /// The position before the first transaction that is kept, which is the first of all only if none was deleted.
+  private func beforeAll(_ history: ServerHistory) throws -> HistoryPosition {
+    guard try deletedUpTo() == 0 else { throw HistoryError.expired(store.name) }
+    return beginning(history)
   }
 
   private func beginning(_ history: ServerHistory) -> HistoryPosition {
@@ -135,14 +171,91 @@ extension PostgresConnection: HistoryConnection {
     return TextBytes.areEqual(model.checksum, setup.model.checksum) ? nil : ModelMatch(from: model, to: setup.model)
   }
 
+  /// Rows that transactions replaced before which another one is in progress are the present ones.
   package func versions(of entity: Int, key: Int64, _ body: (_ until: Int64?, RowReader) throws -> Void) throws {
     guard setup.model.entities.indices.contains(entity) else { throw RequestFault.unknown }
-    throw HistoryError.noValues(setup.model.entities[entity].name, store.name)
+    let root = setup.model.entities[entity].root
+    let history = try recorded()
+    guard let former = history.former.table(of: setup.model.entities[root].name) else {
+      throw HistoryError.noValues(setup.model.entities[entity].name, store.name)
+    }
+    let table = layout.tables[root]
+    var parameters = ServerParameters()
+    parameters.add(key)
+    parameters.add(history.base)
+    let statement = ServerStatement(FormerRows(setup).versions(former, table.selection("t")), parameters)
+    try atOneMoment {
+      var reader: ServerRowReader?
+      var isPresent = true
+      try readAll(statement, doing: "read former rows") { result, row in
+        guard isPresent else { return }
+        isPresent = result.integer(row, 2) == 1
+        let shown = reader ?? ServerRowReader(result, table, base: 3, store: store.name)
+        reader = shown
+        if result.integer(row, 1) == 1 {
+          try shown.show(result, row)
+        } else {
+          (shown.key, shown.version) = (key, 0)
+        }
+        try body(isPresent ? result.integer(row, 0) : nil, shown)
+      }
+      if isPresent { try rows(of: root, keys: [key]) { try body(nil, $0) } }
+    }
+  }
+
+  /// Checks that the former rows as of a position are there.
+  fileprivate func checkShown(_ position: HistoryPosition, _ history: ServerHistory) throws {
+    try check(position, history)
+    var first: Int64?
+    let text = "SELECT \"value\"::bigint FROM \(layout.names.metadata) WHERE \"key\" = 'historyValues'"
+    try readAll(ServerStatement(text), doing: "read the history") { result, row in first = result.integer(row, 0) }
+    guard let first, first <= position.number else { throw HistoryError.expired(store.name) }
   }
 
   package func deleteHistory(before position: HistoryPosition) throws -> Int {
     let history = try recorded()
     guard position.identity == history.identity else { throw HistoryError.other(store.name) }
-    return try HistoryPurge(store.pool, layout.names, history).delete(before: position.number)
+    return try HistoryPurge(store.pool, setup, history).delete(before: position.number)
+  }
+}
+
+// MARK: - The past
+
+/// A store whose tables have their rows as of a transaction. It shares the connections of the store.
+private final class ServerPast: PastMoment {
+  private let store: PostgresStore
+  private let history: ServerHistory
+  private let position: HistoryPosition
+  private let connection: PostgresConnection
+
+  init(_ store: PostgresStore, _ history: ServerHistory, _ position: HistoryPosition) {
+    self.store = store
+    self.history = history
+    self.position = position
+    let statements = FormerRows(store.setup)
+    var shown: [String: String] = [:]
+    let model = store.setup.model
+    for name in model.entities.filter({ $0.parent == nil }).map(\.name) + model.joinTables.map(\.name) {
+      shown[name] =
+        history.former.table(of: name).map { statements.rows(of: $0, asOf: position.number) }
+        ?? SQLName.quoted(HistoryError.missingPrefix + name)
+    }
+    connection = PostgresConnection(PostgresStore(store, store.setup.showing(shown)))
+  }
+
+  var name: String { store.name }
+
+  var trace: StatementTrace? {
+    get { connection.trace }
+    set { connection.trace = newValue }
+  }
+
+  /// Each read checks that the former rows were not deleted.
+  func reading<Result>(_ body: (any StoreConnection) throws -> Result) throws -> Result {
+    if connection.isPinned { return try body(connection) }
+    return try connection.atOneMoment {
+      try connection.checkShown(position, history)
+      return try body(connection)
+    }
   }
 }

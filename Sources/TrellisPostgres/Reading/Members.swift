@@ -1,143 +1,13 @@
 package import TrellisModel
 package import TrellisStorage
 
-/// The statements about the members of a relationship, for many owners. The parameter is the list of owners.
-struct MemberStatements {
-  private let layout: TableLayout
-  private let relationship: Relationship
-  private let source: Source
-
-  private enum Source {
-    /// The reference in the owner's row.
-    case reference(owner: Int, column: String)
-    /// The references in the members' rows, with the column of their positions.
-    case members(column: String, order: String?)
-    /// The pairs of a join table: the columns of the owner, the member and the position.
-    case pairs(table: String, owner: String, member: String, order: String?)
-  }
-
+extension TableLayout {
   /// - Throws: ``StoreError`` for a relationship that is not stored.
-  init(_ layout: TableLayout, _ number: RelationshipNumber) throws(StoreError) {
-    guard let relationship = layout.relationship(number.entity, number.property) else { throw RequestFault.unknown }
-    self.layout = layout
-    self.relationship = relationship
-    switch relationship.home {
-    case .column(let number, _):
-      guard let column = layout.column(number, of: relationship.entity) else { throw RequestFault.unknown }
-      source =
-        relationship.isOwnInverse
-        // Both partners have the reference, so the partner is found like the other end of any one-to-one.
-        ? .members(column: column, order: nil) : .reference(owner: relationship.entity, column: column)
-    case .inverseColumn:
-      guard case .column(let number, let order)? = layout.model.inverse(of: relationship)?.home,
-        let column = layout.column(number, of: relationship.destination)
-      else { throw RequestFault.unknown }
-      source = .members(column: column, order: order.flatMap { layout.column($0, of: relationship.destination) })
-    case .joinTable(let number, let isFirst):
-      let join = layout.model.joinTables[number]
-      let (first, partner) = (layout.names.column(join.first.column), layout.names.column(join.partnerColumn))
-      let order = (isFirst ? join.first.orderColumn : join.second?.orderColumn).map(layout.names.column)
-      source = .pairs(
-        table: layout.names.table(join.name), owner: isFirst ? first : partner, member: isFirst ? partner : first,
-        order: order)
-    case .transient: throw RequestFault.unknown
+  func memberStatements(_ relationship: RelationshipNumber) throws(StoreError) -> MemberStatements {
+    guard let texts = MemberStatements(self, entity: relationship.entity, property: relationship.property) else {
+      throw RequestFault.unknown
     }
-  }
-
-  var destination: Int { relationship.destination }
-  var isJoined: Bool { if case .pairs = source { true } else { false } }
-
-  private static let owners = "unnest($1::bigint[]) WITH ORDINALITY AS k(owner, n)"
-  private var target: String { "\(layout.tables[destination].name) AS t" }
-  private static let key = "t.\(SQLName.id)"
-
-  /// Owners with members, and those members, in their order.
-  private func joined(withRow: Bool) -> (source: String, key: String, place: String?) {
-    switch source {
-    case .reference(let owner, let column):
-      return (
-        "\(Self.owners) JOIN \(layout.tables[owner].name) AS o ON o.\(SQLName.id) = k.owner "
-          + "JOIN \(target) ON \(Self.key) = o.\(column)", Self.key, nil
-      )
-    case .members(let column, let order):
-      return ("\(Self.owners) JOIN \(target) ON t.\(column) = k.owner", Self.key, order.map { "t.\($0)" })
-    case .pairs(let table, let owner, let member, let order):
-      let pairs = "\(Self.owners) JOIN \(table) AS j ON j.\(owner) = k.owner"
-      return (
-        withRow ? "\(pairs) JOIN \(target) ON \(Self.key) = j.\(member)" : pairs, "j.\(member)", order.map { "j.\($0)" }
-      )
-    }
-  }
-
-  private func order(_ key: String, _ place: String?) -> String {
-    " ORDER BY k.n, \(place.map { "\($0) NULLS FIRST, " } ?? "")\(key)"
-  }
-
-  /// Selects the owner, then the member's row.
-  var rows: String {
-    let (source, key, place) = joined(withRow: true)
-    return "SELECT k.owner, \(layout.tables[destination].selection("t")) FROM \(source)\(order(key, place))"
-  }
-
-  /// Selects the level and the row of what the owners lead to, level after level. The parameters are the owners and the
-  /// number of rows. Nil if the relationship does not lead to rows of the same table.
-  ///
-  /// The search goes through all rows of a level before the next, and ends when enough rows were taken from it, also in a
-  /// ring.
-  var levels: String? {
-    let table = layout.tables[destination]
-    guard table.name == layout.tables[relationship.entity].name else { return nil }
-    let step: (_ owner: String) -> String
-    switch source {
-    case .reference(_, let column):
-      step = { owner in
-        "JOIN \(table.name) AS o ON o.\(SQLName.id) = \(owner) JOIN \(target) ON \(Self.key) = o.\(column)"
-      }
-    case .members(let column, _): step = { owner in "JOIN \(target) ON t.\(column) = \(owner)" }
-    case .pairs: return nil
-    }
-    return "WITH RECURSIVE w(level, node) AS (SELECT 1::bigint, \(Self.key) FROM \(Self.owners) \(step("k.owner")) "
-      + "UNION ALL SELECT w.level + 1, \(Self.key) FROM w \(step("w.node"))) "
-      + "SELECT l.level, \(table.selection("t")) FROM (SELECT w.level, w.node FROM w LIMIT $2) AS l "
-      + "JOIN \(target) ON \(Self.key) = l.node"
-  }
-
-  /// Selects the owner, the member's key and its position.
-  var keys: String {
-    let (source, key, place) = joined(withRow: false)
-    return
-      "SELECT k.owner, \(key), \(place.map { "coalesce(\($0), 0)" } ?? "0::bigint") FROM \(source)\(order(key, place))"
-  }
-
-  /// Selects the owner and its greatest position. Nil if the relationship is not ordered.
-  var lastPlaces: String? {
-    let (source, _, place) = joined(withRow: false)
-    return place.map { "SELECT k.owner, max(\($0)) FROM \(source) GROUP BY k.owner" }
-  }
-
-  /// Selects members and their positions. The parameters are the owner, as a list, and the list of members. Nil if the
-  /// relationship is not ordered.
-  var places: String? {
-    let (source, key, place) = joined(withRow: false)
-    return place.map { "SELECT \(key), \($0) FROM \(source) WHERE \(key) = ANY($2::bigint[]) AND \($0) IS NOT NULL" }
-  }
-
-  /// Selects the owner and the number of members, for owners that exist.
-  var counts: String? {
-    let members: String
-    switch source {
-    case .reference: return nil
-    case .members(let column, _): members = "\(target) WHERE t.\(column) = k.owner"
-    case .pairs(let table, let owner, _, _): members = "\(table) AS j WHERE j.\(owner) = k.owner"
-    }
-    return "SELECT k.owner, (SELECT count(*) FROM \(members)) FROM \(Self.owners) "
-      + "JOIN \(layout.tables[relationship.entity].name) AS o ON o.\(SQLName.id) = k.owner"
-  }
-
-  /// Selects the owners of the members in the list. Nil if the relationship has no join table.
-  var ownersOfMembers: String? {
-    guard case .pairs(let table, let owner, let member, _) = source else { return nil }
-    return "SELECT DISTINCT j.\(owner) FROM \(table) AS j WHERE j.\(member) = ANY($1::bigint[])"
+    return texts
   }
 }
 
@@ -147,7 +17,7 @@ extension PostgresConnection {
   package func members(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
   ) throws {
-    let statements = try MemberStatements(layout, relationship)
+    let statements = try layout.memberStatements(relationship)
     guard !owners.isEmpty else { return }
     if let known = announced.removeValue(forKey: MemberRequest(of: relationship, owners: owners)) {
       let reader = ServerRowReader(known, layout.tables[statements.destination], base: 1, store: store.name)
@@ -168,7 +38,7 @@ extension PostgresConnection {
     announced = [:]
     if lists.isEmpty { return }
     let statements = try lists.map { list in
-      ServerStatement(try MemberStatements(layout, list.relationship).rows, ServerParameters(list.owners.distinct))
+      ServerStatement(try layout.memberStatements(list.relationship).rows, ServerParameters(list.owners.distinct))
     }
     for statement in statements { note(statement) }
     let results = try reading(doing: "read") { connection, first in
@@ -185,7 +55,7 @@ extension PostgresConnection {
     _ body: (_ level: Int, RowReader) throws -> Void
   ) throws -> Int {
     guard !owners.isEmpty else { return .max }
-    let statements = try MemberStatements(layout, relationship)
+    let statements = try layout.memberStatements(relationship)
     guard let text = statements.levels else { return 0 }
     var parameters = ServerParameters(owners.distinct)
     parameters.add(Int64(limit))
@@ -203,7 +73,7 @@ extension PostgresConnection {
     of relationship: RelationshipNumber, owners: [Int64],
     _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
   ) throws {
-    let statements = try MemberStatements(layout, relationship)
+    let statements = try layout.memberStatements(relationship)
     guard !owners.isEmpty else { return }
     try readAll(ServerStatement(statements.keys, ServerParameters(owners.distinct))) { result, row in
       try body(result.integer(row, 0), result.integer(row, 1), result.integer(row, 2))
@@ -213,7 +83,7 @@ extension PostgresConnection {
   package func lastPlaces(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
   ) throws {
-    let statements = try MemberStatements(layout, relationship)
+    let statements = try layout.memberStatements(relationship)
     guard !owners.isEmpty, let text = statements.lastPlaces else { return }
     try readAll(ServerStatement(text, ServerParameters(owners.distinct))) { result, row in
       if !result.isNull(row, 1) { try body(result.integer(row, 0), result.integer(row, 1)) }
@@ -224,12 +94,12 @@ extension PostgresConnection {
     of relationship: RelationshipNumber, owner: Int64, members: [Int64],
     _ body: (_ member: Int64, _ place: Int64) throws -> Void
   ) throws {
-    let statements = try MemberStatements(layout, relationship)
+    let statements = try layout.memberStatements(relationship)
     guard !members.isEmpty, let text = statements.places else { return }
-    var parameters = ServerParameters([owner])
-    parameters.add(members)
+    var parameters = ServerParameters(members.distinct)
+    parameters.add(owner)
     try readAll(ServerStatement(text, parameters)) { result, row in
-      try body(result.integer(row, 0), result.integer(row, 1))
+      if !result.isNull(row, 1) { try body(result.integer(row, 0), result.integer(row, 1)) }
     }
   }
 }

@@ -24,25 +24,23 @@ struct SaveMark {
     return parameters
   }
 
-  /// Leaves the mark.
+  /// Leaves the mark. Fails if the connection's row was ended by ``ending``.
   var statement: ServerStatement {
     ServerStatement(
-      "INSERT INTO \(setup.layout.names.saves) VALUES ($1, $2, now()) "
-        + "ON CONFLICT (\"connection\") DO UPDATE SET \"save\" = $2, \"time\" = now()", parameters)
+      "INSERT INTO \(setup.layout.names.saves) AS s VALUES ($1, $2, now()) ON CONFLICT (\"connection\") DO UPDATE SET "
+        + "\"save\" = CASE WHEN s.\"save\" = 0 THEN NULL ELSE $2 END, \"time\" = now()", parameters)
   }
 
-  /// Selects the mark if it is there.
-  var question: ServerStatement {
+  /// Selects 1 if the mark is there. Else it ends the connection's row, so that a transaction that has not left its mark
+  /// yet never does.
+  ///
+  /// It waits for a transaction that has. Its own commit waits for the replicas that follow synchronously, and so for all
+  /// that was committed before.
+  var ending: ServerStatement {
     ServerStatement(
-      "SELECT 1 FROM \(setup.layout.names.saves) WHERE \"connection\" = $1 AND \"save\" = $2", parameters)
-  }
-
-  /// Writes the mark again if it is there, and returns it. Its commit waits for the replicas that follow synchronously, and
-  /// so for all that was committed before.
-  var confirmation: ServerStatement {
-    ServerStatement(
-      "UPDATE \(setup.layout.names.saves) SET \"time\" = now() WHERE \"connection\" = $1 AND \"save\" = $2 RETURNING 1",
-      parameters)
+      "INSERT INTO \(setup.layout.names.saves) AS s VALUES ($1, 0, now()) ON CONFLICT (\"connection\") DO UPDATE SET "
+        + "\"save\" = CASE WHEN s.\"save\" = $2 THEN $2 ELSE 0 END, \"time\" = now() "
+        + "RETURNING (\"save\" = $2)::int::bigint", parameters)
   }
 
   /// Deletes the marks of connections that were not used for a day.
@@ -54,12 +52,10 @@ struct SaveMark {
 /// The question what has become of a transaction whose commit got no answer.
 struct CommitQuestion {
   private let store: PostgresStore
-  private let transaction: String
   private let mark: SaveMark
 
-  init(_ store: PostgresStore, _ transaction: String, _ mark: SaveMark) {
+  init(_ store: PostgresStore, _ mark: SaveMark) {
     self.store = store
-    self.transaction = transaction
     self.mark = mark
   }
 
@@ -84,7 +80,7 @@ struct CommitQuestion {
         // The question ends with this wait, and goes on if the task is cancelled.
         defer { connection.patience = store.setup.options.statementPatience }
         connection.patience = max(0.5, end.timeIntervalSinceNow)
-        return try isInProgress(connection) ? nil : isThere(connection)
+        return try isThere(connection)
       }
       if let answer { return answer }
       Thread.sleep(forTimeInterval: pause)
@@ -92,37 +88,16 @@ struct CommitQuestion {
     } while Date.now < end
     throw StoreError(
       .inDoubt,
-      "The connection to \(store.name) was lost while a save was committed, and the server did not say whether it was: "
-        + "it is transaction \(transaction).",
+      "The connection to \(store.name) was lost during a save, and the server did not say whether it is committed.",
       remedy: "When the server can be reached, read the objects again.")
   }
 
-  /// Whether the mark is there. Nil if this is not known, because the server is a replica that may not have it yet.
+  /// Whether the mark is there. A replica fails, because it cannot end the connection's row.
   private func isThere(_ connection: ServerConnection) throws(ServerError) -> Bool? {
-    // In this order: a replica that is promoted in between has everything when the mark is looked for.
-    let (results, failure) = try connection.run([.isInRecovery, mark.question], isInterruptible: false)
+    let (results, failure) = try connection.run([mark.ending], isInterruptible: false)
     if let failure { throw failure }
-    guard results.count == 2, results[0].count == 1, results[0].integer(0, 0) == 0 else { return nil }
-    if results[1].count == 0 { return false }
-    // A commit whose session was ended while it waited for a replica is there, and gone if the replica takes over.
-    let confirmation = try connection.run([mark.confirmation], isInterruptible: false)
-    if let failure = confirmation.failure { throw failure }
-    return confirmation.results.first?.count == 1 ? true : nil
-  }
-
-  /// Whether the server still works on the transaction, because it has not noticed that its client is gone.
-  private func isInProgress(_ connection: ServerConnection) throws(ServerError) -> Bool {
-    var parameters = ServerParameters()
-    parameters.add(transaction)
-    do throws(ServerError) {
-      let question = ServerStatement("SELECT pg_xact_status($1::xid8)", parameters)
-      let (results, failure) = try connection.run([question], isInterruptible: false)
-      if let failure { throw failure }
-      return results.first?.text(0, 0) == "in progress"
-    } catch {
-      // A server that has crashed does not know the number yet.
-      if error.isShutdown || error.isSilence { throw error }
-      return false
-    }
+    // The answer of a commit that is at no replica is gone if one of them takes over.
+    if connection.hasLonelyCommit { return nil }
+    return results.first.flatMap { $0.count == 1 ? $0.integer(0, 0) == 1 : nil }
   }
 }

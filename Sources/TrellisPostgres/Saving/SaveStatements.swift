@@ -19,8 +19,6 @@ struct SaveStatements {
     case cascaded
     /// The rows are owners with the number of their members.
     case counts(SaveRequest.CountChecks)
-    /// The row is the number of the transaction.
-    case transaction
     /// The rows are those whose references were cleared, with their entities in hierarchies.
     case cleared(RelationshipNumber)
     /// The rows are those that got a position, by the number of the request's group.
@@ -37,11 +35,15 @@ struct SaveStatements {
     case unlinked(RelationshipNumber)
     /// The rows are those that got new values, with their entities in hierarchies, and whether each is refused.
     case changed(entity: Int, ColumnMask)
+    /// There is one row if the note had the expected bytes.
+    case note(name: String)
   }
 
   struct Step {
-    let statement: ServerStatement
-    let purpose: Purpose
+    var statement: ServerStatement
+    var purpose: Purpose
+    /// The statement that fails instead of telling which row has changed. Nil if it follows from the other one.
+    var decided: ServerStatement?
     /// The entity whose rows are written; nil if there is none.
     let entity: Int?
   }
@@ -66,25 +68,50 @@ struct SaveStatements {
     self.history = history
     self.request = request
     try checkNumbers()
+    for note in request.notes {
+      steps.append(
+        Step(
+          statement: NoteStatements(names).change(note), purpose: .note(name: note.name), decided: nil, entity: nil))
+    }
     if needsDeferring { add("SET CONSTRAINTS ALL DEFERRED") }
-    try lockRows()
+    let changesOneRow = self.changesOneRow
+    if !changesOneRow { try lockRows() }
     try findDenials()
     try findOwnersOfLeaving()
     if !request.cascades.isEmpty { try addCascades() }
     for group in request.inserts.sorted(by: { rank($0.entity) < rank($1.entity) }) { try insert(group) }
-    for group in request.updates { try update(group) }
+    for group in request.updates { if changesOneRow { try updateRow(group) } else { try update(group) } }
     for group in request.clearedReferences { try clear(group.relationship, .list(group.targets)) }
     for group in request.pairs { try write(group) }
     for number in request.places.indices { try writePlaces(number) }
     try deleteRows()
     try count()
-    finish()
   }
 
-  /// Unique keys and deferred foreign keys are checked now, while the transaction can still be rolled back.
-  private mutating func finish() {
-    add("SET CONSTRAINTS ALL IMMEDIATE")
-    add("SELECT pg_current_xact_id()::text", ServerParameters(), .transaction)
+  /// Checks unique keys and deferred foreign keys while the transaction can still be rolled back.
+  static let checkConstraints = ServerStatement("SET CONSTRAINTS ALL IMMEDIATE")
+
+  /// The steps of which the server itself decides whether they can be committed: one that would have to be looked at
+  /// before fails instead. Nil if this program has to decide.
+  var decidedByServer: [Step]? {
+    var decided = steps
+    for (number, step) in steps.enumerated() {
+      switch step.purpose {
+      case .other: break
+      case .stale:
+        let text = step.statement.text
+        decided[number].purpose = .other
+        if let statement = step.decided {
+          decided[number].statement = statement
+          continue
+        }
+        decided[number].statement = ServerStatement(
+          "SELECT CASE WHEN count(*) = 0 THEN 0 ELSE ('rows that have changed since they were read: ' || count(*))::int END "
+            + "FROM (\(text)) AS g", step.statement.parameters)
+      default: return nil
+      }
+    }
+    return decided
   }
 
   private mutating func add(
@@ -104,7 +131,6 @@ struct SaveStatements {
     steps.append(
       Step(
         statement: update.statement, purpose: .changed(entity: update.entity, update.mask), entity: update.entity))
-    finish()
   }
 
   private func rank(_ entity: Int) -> Int { layout.insertRanks[entity] }
@@ -183,7 +209,7 @@ struct SaveStatements {
         case .joinTable(let table, let isFirst)? = layout.relationship(
           denial.relationship.entity, denial.relationship.property)?.home
       else { throw RequestFault.unknown }
-      let statements = try MemberStatements(layout, denial.relationship)
+      let statements = try layout.memberStatements(denial.relationship)
       add(
         statements.keys, ServerParameters(denial.owners.distinct),
         .denials(denial.relationship, table: table, isFirst: isFirst))
@@ -194,15 +220,14 @@ struct SaveStatements {
   /// their members are counted.
   private static func leavingSetting(_ check: Int) -> String { "trellis.leaving\(check)" }
 
-  /// A list of keys that an earlier statement of the transaction has put into a setting.
-  private static func list(in setting: String) -> String {
-    "nullif(current_setting('\(setting)', true), '')::bigint[]"
-  }
+  /// A list of keys, as a text, that an earlier statement of the transaction has put into a setting.
+  private static func text(in setting: String) -> String { "nullif(current_setting('\(setting)', true), '')" }
+
+  private static func list(in setting: String) -> String { "\(text(in: setting))::bigint[]" }
 
   private mutating func findOwnersOfLeaving() throws {
     for (number, check) in request.counts.enumerated() where !check.leaving.isEmpty {
-      let statements = try MemberStatements(layout, check.relationship)
-      guard let owners = statements.ownersOfMembers else { continue }
+      guard let owners = try layout.memberStatements(check.relationship).owners else { continue }
       let table = layout.tables[check.relationship.entity].name
       add(
         "SELECT set_config('\(Self.leavingSetting(number))', (SELECT coalesce(array_agg(o.key), '{}')::text FROM "
@@ -213,13 +238,12 @@ struct SaveStatements {
 
   private mutating func count() throws {
     for (number, check) in request.counts.enumerated() {
-      guard let text = try MemberStatements(layout, check.relationship).counts else { throw RequestFault.unknown }
+      let statements = try layout.memberStatements(check.relationship)
+      guard let text = statements.counts,
+        let leaving = statements.counts(ofList: Self.text(in: Self.leavingSetting(number)))
+      else { throw RequestFault.unknown }
       if !check.owners.isEmpty { add(text, ServerParameters(check.owners.distinct), .counts(check)) }
-      if !check.leaving.isEmpty {
-        let list = Self.list(in: Self.leavingSetting(number))
-        let leaving = text.replacing("unnest($1::bigint[])", with: "unnest(\(list))")
-        add(leaving, ServerParameters(), .counts(check))
-      }
+      if !check.leaving.isEmpty { add(leaving, ServerParameters(), .counts(check)) }
     }
   }
 
@@ -275,7 +299,6 @@ struct SaveStatements {
     returnsDeleted = true
     if let alone = delete.alone(returning: { deletedColumns(of: $0, delete.entity) ?? "" }) {
       add(alone.text, alone.parameters, purposeOfDeleted(delete.entity), entity: delete.entity)
-      finish()
       return
     }
     let closure = try CascadeClosure(from: model.furtherCascades(from: delete.entity), layout)
@@ -287,7 +310,6 @@ struct SaveStatements {
       .found(entity: delete.entity), entity: delete.entity)
     for reference in delete.reach.unlinking { try unlink(reference) }
     try deleteRows()
-    finish()
   }
 
   /// Clears a reference of rows that stay, which are other rows afterwards.
@@ -332,14 +354,16 @@ struct SaveStatements {
     let table = layout.tables[group.entity]
     let numbers = Array(model.entities[group.entity].columns.indices)
     var columns = [SQLName.id, SQLName.version]
-    var values = ["v.id", "1"]
+    var values = ["v.id", group.formerVersions.isEmpty ? "1" : "v.c\(numbers.count)"]
     if table.isInHierarchy {
       columns.append(SQLName.entity)
       values.append(SQLName.literal(model.entities[group.entity].name))
     }
     columns += table.columns
     values += numbers.map { "v.c\($0)" }
-    try write(group.records, of: group.entity, numbers, { $0.writeRow(to: $1) }) { source in
+    let versions: ((any StoredRecord) -> Int64)? =
+      group.formerVersions.isEmpty ? nil : { group.version(of: $0.storedKey) }
+    try write(group.records, of: group.entity, numbers, { $0.writeRow(to: $1) }, versions) { source in
       "INSERT INTO \(table.name) (\(columns.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) FROM \(source)"
     }
   }
@@ -366,33 +390,81 @@ struct SaveStatements {
     }
   }
 
+  /// Whether one row is changed, and locked by the change itself, because no other row has to be locked before.
+  private var changesOneRow: Bool {
+    request.updates.count == 1 && request.updates[0].records.count == 1 && request.inserts.isEmpty
+      && request.deletes.isEmpty && request.cascades.isEmpty && request.counts.isEmpty && request.denials.isEmpty
+  }
+
+  /// Changes a row if it has its version still. A search for one key is planned once, and a list of keys each time.
+  private mutating func updateRow(_ group: SaveRequest.Updates) throws {
+    guard let record = group.records.first, let mask = group.masks.first else { return }
+    let (table, entity) = (layout.tables[group.entity], group.entity)
+    let numbers = layout.columns(of: entity, mask)
+    let rows = ServerRowWriter(columns(of: entity, numbers))
+    try fill(rows, with: record, of: entity, numbers) { $0.writeColumns(of: mask, to: $1) }
+    var parameters = ServerParameters()
+    let key = parameters.add(record.storedKey)
+    let version = parameters.add(record.storedVersion)
+    var assignments: [String] = []
+    for (number, array) in rows.arrays.enumerated() {
+      let list = parameters.add(array)
+      assignments.append("\(table.columns[numbers[number]]) = (\(list)::\(array.type.name)[])[1]")
+    }
+    assignments.append("\(SQLName.version) = t.\(SQLName.version) + 1")
+    let change =
+      "WITH u AS (UPDATE \(table.name) AS t SET \(assignments.joined(separator: ", ")) WHERE t.\(SQLName.id) = \(key) "
+      + "AND t.\(SQLName.version) = \(version) RETURNING 1) SELECT "
+    // A text without the number of rows would be converted when the statement is planned.
+    let decided =
+      "CASE WHEN EXISTS (SELECT FROM u) THEN 0 ELSE ('rows that have changed since they were read, of one: ' "
+      + "|| (SELECT count(*) FROM u))::int END"
+    steps.append(
+      Step(
+        statement: ServerStatement(change + "\(key) WHERE NOT EXISTS (SELECT FROM u)", parameters),
+        purpose: .stale(entities: [record.storedKey: entity]), decided: ServerStatement(change + decided, parameters),
+        entity: entity))
+  }
+
   private mutating func write(
     _ records: [any StoredRecord], of entity: Int, _ numbers: [Int],
-    _ writeRecord: (any StoredRecord, RowWriter) -> Void, _ text: (_ source: String) -> String
+    _ writeRecord: (any StoredRecord, RowWriter) -> Void, _ versions: ((any StoredRecord) -> Int64)? = nil,
+    _ text: (_ source: String) -> String
   ) throws {
     var keys: [Int64] = []
-    var rows = ServerRowWriter(columns(of: entity, numbers))
+    let columns = columns(of: entity, numbers) + (versions == nil ? [] : [(.bigint, false)])
+    var rows = ServerRowWriter(columns)
     func finish(_ steps: inout SaveStatements) {
       if keys.isEmpty { return }
       let (source, parameters) = steps.source(keys, rows)
       steps.add(text(source), parameters, entity: entity)
     }
     for record in records {
-      guard record.storedKey > 0 else { throw Self.noKey }
-      keys.append(record.storedKey)
-      guard rows.add({ writeRecord(record, $0) }) else {
-        throw StoreError(
-          .internalError, "An object of \(model.entities[entity].name) wrote another number of values than it has.",
-          remedy: "Generate the code again from the model.", entity: model.entities[entity].name)
+      try fill(rows, with: record, of: entity, numbers) { record, row in
+        writeRecord(record, row)
+        if let versions { row.integer(versions(record)) }
       }
-      if let problem = rows.problem { throw unstorable(entity, numbers[problem]) }
+      keys.append(record.storedKey)
       if keys.count % 256 == 0, keys.count >= Self.mostRows || rows.byteCount >= Self.mostBytes {
         finish(&self)
         keys = []
-        rows = ServerRowWriter(columns(of: entity, numbers))
+        rows = ServerRowWriter(columns)
       }
     }
     finish(&self)
+  }
+
+  private func fill(
+    _ rows: ServerRowWriter, with record: any StoredRecord, of entity: Int, _ numbers: [Int],
+    _ writeRecord: (any StoredRecord, RowWriter) -> Void
+  ) throws {
+    guard record.storedKey > 0 else { throw Self.noKey }
+    guard rows.add({ writeRecord(record, $0) }) else {
+      throw StoreError(
+        .internalError, "An object of \(model.entities[entity].name) wrote another number of values than it has.",
+        remedy: "Generate the code again from the model.", entity: model.entities[entity].name)
+    }
+    if let problem = rows.problem { throw unstorable(entity, numbers[problem]) }
   }
 
   private static let noKey = StoreError(

@@ -3,7 +3,7 @@ import TrellisModel
 package import TrellisStorage
 
 extension PostgresConnection {
-  /// Writes a request in two round trips: one with everything, and one that commits.
+  /// Writes a request in one round trip, or in two if this program has to read answers of the server before it commits.
   ///
   /// A save that meets a deadlock, or whose connection is lost, is tried again. If the connection is lost while it
   /// commits, the server is asked what has become of the transaction.
@@ -37,7 +37,6 @@ struct SaveAnswer {
   var outcome = SaveOutcome()
   /// The rows that a request for many has changed and deleted.
   var batch = BatchOutcome()
-  fileprivate var transaction = ""
   /// The record of the changes for the history. Nil if nothing is recorded.
   fileprivate var record: [UInt8]?
 }
@@ -86,10 +85,38 @@ struct SaveRun {
     return try store.watcher.countingTransaction { try attempt(on: connection) }
   }
 
+  private static let begin = ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED")
+
   private func attempt(on connection: ServerConnection) throws -> SaveAnswer {
-    let begin = ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED")
-    let (results, failure) = try connection.run(
-      [begin, store.generation.statement] + statements.steps.map(\.statement))
+    let answer = try attemptAtOnce(on: connection) ?? attemptInTwo(on: connection)
+    store.didWrite()
+    store.didSave()
+    return answer
+  }
+
+  /// Sends the whole transaction in one round trip, if the server itself can decide whether it is committed.
+  ///
+  /// - Returns: nil if this program has to decide, or has to find out why the server has refused the transaction.
+  private func attemptAtOnce(on connection: ServerConnection) throws -> SaveAnswer? {
+    guard let steps = statements.decidedByServer else { return nil }
+    // Nothing has to be asked about a connection that is lost before anything is sent.
+    if connection.isClosedByServer { throw ServerError(message: "the server has closed the connection", isLost: true) }
+    var answer = SaveAnswer()
+    answer.record = try store.history.flatMap { try SaveRecord(store, $0, request).record(of: [], statements) }
+    let transaction = [Self.begin, store.generation.guarding] + steps.map(\.statement)
+    do {
+      try commit(connection, after: transaction, answer, isInterruptible: true)
+      return answer
+    } catch let error as ServerError where error.isOfWhatIsWritten {
+      return nil
+    }
+  }
+
+  /// Sends the statements in one round trip, and what commits them in another one.
+  private func attemptInTwo(on connection: ServerConnection) throws -> SaveAnswer {
+    let transaction =
+      [Self.begin, store.generation.statement] + statements.steps.map(\.statement) + [SaveStatements.checkConstraints]
+    let (results, failure) = try connection.run(transaction)
     let answer: SaveAnswer
     do {
       if results.count > 1 { try store.generation.check(results[1]) }
@@ -102,38 +129,54 @@ struct SaveRun {
       connection.rollBack()
       throw ServerError.cancelled
     }
-    try commit(connection, answer)
-    store.didWrite()
-    store.didSave()
+    try commit(connection, answer, isInterruptible: false)
     return answer
   }
 
-  private func commit(_ connection: ServerConnection, _ answer: SaveAnswer) throws {
+  /// Commits a transaction, together with statements that begin it, or after them.
+  ///
+  /// - Parameter isInterruptible: whether the statements may be interrupted. What is sent alone is never interrupted.
+  /// - Throws: ``ServerError`` if nothing is saved; ``StoreError`` if that is not known.
+  private func commit(
+    _ connection: ServerConnection, after leading: [ServerStatement] = [], _ answer: SaveAnswer, isInterruptible: Bool
+  ) throws {
     let mark = SaveMark(store.setup, connection.identity)
-    var ending = [mark.statement]
+    var transaction = leading + [mark.statement]
     if let record = answer.record, let history = store.history {
-      ending.append(HistoryStatement(store.setup, history).insert(record, author: request.author))
+      transaction.append(HistoryStatement(store.setup, history).insert(record, author: request.author))
     }
-    ending.append(ServerStatement("COMMIT"))
+    let place = transaction.count
+    transaction.append(ServerStatement("COMMIT"))
     let replica = store.replica
-    if replica != nil { ending.append(ServerStatement("SELECT \(ReadReplica.position)")) }
+    if replica != nil { transaction.append(ServerStatement("SELECT \(ReadReplica.position)")) }
+    var error: ServerError
     do throws(ServerError) {
-      // A commit is never interrupted, so that its answer tells whether there is one.
-      let (results, failure) = try connection.run(ending, isInterruptible: false)
-      if let failure { throw failure }
-      replica?.require(results.last)
-      // What no replica has is gone if one of them takes over.
-      if connection.hasLonelyCommit { throw ServerError(message: "the commit is at no replica", isLost: true) }
-    } catch {
-      if error.isLost && !error.isOfBusyPool || error.isShutdown,
-        try CommitQuestion(store, answer.transaction, mark).isCommitted(error)
-      {
-        requirePosition()
-        return
+      let (results, failure) = try connection.run(transaction, isInterruptible: isInterruptible)
+      if results.count > place {
+        // The answer is there, whatever comes after it.
+        replica?.require(failure == nil ? results.last : nil)
+        if !connection.hasLonelyCommit { return }
       }
-      connection.rollBack()
-      throw error
+      // What no replica has is gone if one of them takes over.
+      error = failure ?? ServerError(message: "the commit is at no replica", isLost: true)
+    } catch let thrown {
+      error = thrown
     }
+    if isInDoubt(error, place, connection) {
+      if try CommitQuestion(store, mark).isCommitted(error) { return requirePosition() }
+    } else if connection.answeredStatements < place {
+      connection.rollBack()
+    }
+    throw error
+  }
+
+  /// Whether a commit may be in the store though it has failed.
+  ///
+  /// - Parameter place: the place of the COMMIT among the statements that were sent together.
+  private func isInDoubt(_ error: ServerError, _ place: Int, _ connection: ServerConnection) -> Bool {
+    guard error.isLost && !error.isOfBusyPool || error.isShutdown else { return false }
+    // What the server says before it ends a session is the answer to the statement that it has not done any more.
+    return error.state.isEmpty || error.isSilence || connection.answeredStatements >= place
   }
 
   /// Asks for the position of a save whose own answer is lost.
@@ -155,6 +198,7 @@ struct SaveRun {
     for (result, step) in zip(results, statements.steps) {
       switch step.purpose {
       case .other, .cleared, .placed, .pairs: break
+      case .note(let name): if result.count != 1 { throw StoreNoteConflict(name: name) }
       case .found(let entity):
         answer.batch.deleted = rows(of: result, entity, entityColumn: 1)
         found = Set(answer.batch.deleted.map(\.key))
@@ -189,7 +233,6 @@ struct SaveRun {
         for row in 0..<result.count where result.integer(row, 1) == 1 { refused.append(result.integer(row, 0)) }
         answer.batch.updated = rows(of: result, entity, entityColumn: 2, mask)
         answer.batch.found = result.count
-      case .transaction: answer.transaction = result.text(0, 0) ?? ""
       }
     }
     if let failure, failure.isTransient || failure.isShutdown || failure.isOfReadOnlyServer { throw failure }

@@ -56,6 +56,8 @@ final class ServerConnection {
   /// The number of round trips, for tests.
   private(set) var roundTrips = 0
   private(set) var isLost = false
+  /// The number of statements of the last call that were answered, up to the first that failed.
+  private(set) var answeredStatements = 0
   /// The first error in the answers to what was sent last.
   private var firstError: ServerError?
   /// Called before each statement is sent, for tests.
@@ -228,6 +230,7 @@ final class ServerConnection {
     defer { end(registration) }
     var statements = statements
     let pin = insertPin(into: &statements)
+    answeredStatements = 0
     var answers: [Int] = []
     for statement in statements { answers.append(try send(statement)) }
     try finishSending()
@@ -245,7 +248,10 @@ final class ServerConnection {
         // Null ends the answer to one command.
         try endAnswer()
       }
-      if failure == nil, let last { results.append(last) }
+      if failure == nil, let last {
+        results.append(last)
+        if number != pin { answeredStatements += 1 }
+      }
       if failure != nil { forget(statements[number]) }
     }
     try endPipeline()
@@ -267,7 +273,12 @@ final class ServerConnection {
       statements.insert(.pinTransaction, at: 1)
       return 1
     }
-    if isInTransaction { return nil }
+    if isInTransaction || first.text.hasPrefix("CREATE INDEX CONCURRENTLY ")
+      || first.text.hasPrefix("DROP INDEX CONCURRENTLY ")
+    {
+      // The server runs these beside no other statement. Their names have schemas.
+      return nil
+    }
     statements.insert(.pinStatements, at: 0)
     return 0
   }
@@ -442,6 +453,15 @@ final class ServerConnection {
       trellis_PQfreemem(notice)
     }
     return payloads
+  }
+
+  /// Whether the server has closed the connection, as far as this is known without asking it.
+  var isClosedByServer: Bool {
+    if !isLost, trellis_pq_wait(handle, 0, 0) != 0 {
+      // What it has said before comes first, and the end after it.
+      for _ in 0..<2 where trellis_PQconsumeInput(handle) != 1 { isLost = true }
+    }
+    return isLost
   }
 
   /// Asks the server to end what it does.

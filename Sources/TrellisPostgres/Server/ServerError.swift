@@ -82,6 +82,11 @@ struct ServerError: Error {
   /// Whether the same transaction may succeed if it is run again: a deadlock, or a serialization failure.
   var isTransient: Bool { state == "40P01" || state == "40001" }
 
+  /// Whether the cause may be what the statements write, and not the server, the connection or other programs.
+  var isOfWhatIsWritten: Bool {
+    !isLost && !["08", "25", "40", "53", "55", "57", "58", "tr"].contains(state.prefix(2))
+  }
+
   /// Whether the role may not write, or the server refuses all writes.
   var isRefusalOfWrites: Bool { state == "42501" || state == "25006" }
 

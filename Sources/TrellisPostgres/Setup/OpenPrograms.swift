@@ -41,6 +41,12 @@ struct OpenPrograms {
     return Int(try connection.run(ServerStatement(text, parameters)).integer(0, 0))
   }
 
+  /// Whether no other program is connected, which might use what is there for its model. It waits for those that end in a
+  /// moment, so it is asked before any table is locked.
+  func areAlone(_ connection: ServerConnection) throws -> Bool {
+    try othersThatStay(connection, storingOtherwise: false) == 0
+  }
+
   /// The number of seconds that a connection which was closed may take to end at the server.
   private static let patience = 0.5
 

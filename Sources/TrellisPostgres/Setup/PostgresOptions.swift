@@ -15,8 +15,22 @@ struct PostgresOptions: Sendable {
   var migration = MigrationPolicy.automatic
   /// Whether the server refuses all writes of the connections.
   var isReadOnly = false
-  /// Whether a migration writes tables that could stay, for tests.
-  var writesAllTables = false
+  /// The number of bytes from which on the indexes of a table are made while others write, which takes longer.
+  var largeTable: Int64 = 131_072
+  /// The number of seconds that the making of an index waits at a time for transactions that began before it.
+  var indexPatience: TimeInterval = 10
+  /// The maximum number of rows that a migration holds at a time, if they need no others.
+  var pageRows = 10_000
+  /// The tables that a migration writes, for tests.
+  var writtenTables = Written.needed
+
+  enum Written {
+    /// Those that cannot stay.
+    case needed
+    /// Those of rows, and join tables that cannot stay.
+    case rows
+    case all
+  }
 
   /// The number of seconds that a call waits for the server's next answer.
   var statementPatience: TimeInterval { max(statementTimeout ?? timeout, 0.1) }
@@ -25,7 +39,7 @@ struct PostgresOptions: Sendable {
   /// tables.
   var migrationPatience: TimeInterval { statementTimeout ?? max(timeout, 600) }
 
-  /// Called before each statement that makes or migrates the store, with the process that serves it, for tests.
+  /// Called before each statement that makes or migrates the store, or makes an index of a large table, with the process that serves it, for tests.
   var willPrepare: (@Sendable (_ process: Int32, _ statement: String) -> Void)?
 
   /// The server would cut a longer name, and mean another schema.

@@ -16,6 +16,8 @@ final class PostgresSetup: Sendable {
   let primaryKeys: Set<String>
   /// The names of the checks.
   let checks: Set<String>
+  /// The indexes that are no constraints.
+  let indexes: [PostgresSchema.Part]
   /// What the foreign keys of tables belong to, by their names: the entity and the property.
   let foreignKeys: [String: (entity: Int, property: Int)]
   /// Identifies what the model stores.
@@ -30,7 +32,7 @@ final class PostgresSetup: Sendable {
     choice = ServerChoice(count: address.serverCount)
     self.options = options
     let names = SQLNames.postgres(schema: options.schema)
-    let layout = TableLayout(model, names: names)
+    let layout = TableLayout(model, names: names, dialect: .postgres)
     let schema = PostgresSchema(model: model, names: names)
     self.layout = layout
     self.schema = schema
@@ -38,15 +40,17 @@ final class PostgresSetup: Sendable {
     var constraints: [String: PlannedIndex] = [:]
     for index in IndexPlan(model).all where index.isUnique { constraints[names.fitted(index.name)] = index }
     self.constraints = constraints
-    let parts = Dictionary(grouping: schema.parts, by: \.kind).mapValues { Set($0.map(\.name)) }
-    primaryKeys = parts[.primaryKey] ?? []
-    checks = parts[.check] ?? []
+    let parts = Dictionary(grouping: schema.parts, by: \.kind)
+    func namesOfParts(_ kind: PostgresSchema.Part.Kind) -> Set<String> { Set((parts[kind] ?? []).map(\.name)) }
+    primaryKeys = namesOfParts(.primaryKey)
+    checks = namesOfParts(.check)
+    indexes = parts[.index] ?? []
     var foreignKeys: [String: (entity: Int, property: Int)] = [:]
     var mayReferForward = model.entities.map { _ in false }
     for root in model.entities where root.parent == nil {
       for column in schema.columns(of: root) {
         guard let target = column.target else { continue }
-        let name = names.fitted(PostgresSchema.foreignKeyName(root, column))
+        let name = names.fitted(PostgresSchema.foreignKeyName(root.name, column))
         foreignKeys[name] = (column.entity, column.property)
         // Rows of one table are inserted by a statement for each of its entities.
         let isForward =
@@ -55,13 +59,37 @@ final class PostgresSetup: Sendable {
       }
     }
     for table in model.joinTables {
-      for (part, end) in zip(schema.foreignKeys(table), [table.first, table.second ?? table.first]) {
+      for (part, end) in zip(schema.foreignKeys(model.table(of: table)), [table.first, table.second ?? table.first]) {
         foreignKeys[part.name] = (end.entity, end.property)
       }
     }
     self.foreignKeys = foreignKeys
     storageChecksum = model.storageChecksum
     self.mayReferForward = mayReferForward
+  }
+
+  /// A setup whose statements read other rows than those of the tables.
+  ///
+  /// - Parameter rows: what is read in the place of each table.
+  func showing(_ rows: [String: String]) -> PostgresSetup {
+    PostgresSetup(
+      self, TableLayout(model, isPast: true, names: layout.names.showing(rows), dialect: .postgres))
+  }
+
+  private init(_ setup: PostgresSetup, _ layout: TableLayout) {
+    address = setup.address
+    options = setup.options
+    self.layout = layout
+    schema = setup.schema
+    types = setup.types
+    constraints = setup.constraints
+    primaryKeys = setup.primaryKeys
+    checks = setup.checks
+    foreignKeys = setup.foreignKeys
+    storageChecksum = setup.storageChecksum
+    mayReferForward = setup.mayReferForward
+    indexes = setup.indexes
+    choice = setup.choice
   }
 
   var model: Model { layout.model }
@@ -74,6 +102,13 @@ final class PostgresSetup: Sendable {
 
   /// The name of the store in messages.
   var name: String { "\(address.name), schema \(options.schema)" }
+
+  /// A connection for statements that change tables, so that none is prepared for what they were before.
+  func connectForChanges() throws(StoreError) -> ServerConnection {
+    let connection = try connect(preparesStatements: false)
+    connection.willSend = options.willPrepare.map { call in { call($0.processID, $1) } }
+    return connection
+  }
 
   /// - Parameter limit: the number of seconds that the server may take, if it is less than the store's timeout.
   func connect(within limit: TimeInterval = .infinity) throws(StoreError) -> ServerConnection {

@@ -47,6 +47,22 @@ package final class PostgresStore: Store {
     name = setup.name
   }
 
+  /// A store whose statements read other rows than those of the tables. It needs nothing that the present rows are found by.
+  init(_ store: PostgresStore, _ setup: PostgresSetup) {
+    self.setup = setup
+    pool = store.pool
+    keys = store.keys
+    generation = store.generation
+    refusalOfWrites = store.refusalOfWrites
+    history = store.history
+    functions = store.functions
+    features = StoreFeatureParts()
+    origin = store.origin
+    replica = nil
+    watcher = store.watcher
+    name = store.name
+  }
+
   package func close() {
     watcher.close()
     pool.close()
@@ -64,7 +80,7 @@ package final class PostgresStore: Store {
     DispatchQueue.global(qos: .utility).async { [weak self] in
       guard let self else { return }
       // Entries that cannot be deleted now are deleted next time.
-      try? HistoryPurge(pool, setup.layout.names, history).deleteOld()
+      try? HistoryPurge(pool, setup, history).deleteOld()
     }
   }
 

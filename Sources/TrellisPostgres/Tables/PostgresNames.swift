@@ -27,3 +27,11 @@ extension SQLNames {
     return String(quoted.dropFirst().dropLast()).replacing("\"\"", with: "\"")
   }
 }
+
+extension SQLDialect {
+  /// Lists of keys are arrays. Statements name no index, so they say in which order they want their rows.
+  static let postgres = SQLDialect(
+    list: { "unnest(\($0)::bigint[]) WITH ORDINALITY AS k(value, rowid)" }, onlyMarker: "$1", marker: "$", join: "JOIN",
+    integer: "::bigint", replacingNull: "coalesce", nullsFirst: " NULLS FIRST", namesIndexes: false, limitsInside: false
+  )
+}

@@ -1,17 +1,14 @@
 import TrellisModel
 import TrellisStorage
 
-/// A column of a root entity's table.
-struct TableColumn: Hashable {
-  /// The name in the model's terms, not quoted.
-  let name: String
-  let type: ServerType
-  let isRequired: Bool
-  /// The root entity of the referenced rows; nil if there is no foreign key.
-  let target: Int?
-  /// The entity and the property, for the names of the foreign key.
-  let entity: Int
-  let property: Int
+extension TableColumn {
+  var type: ServerType {
+    switch content {
+    case .integer: .bigint
+    case .entityName: .text
+    case .attribute(let attribute): ServerType(of: attribute)
+    }
+  }
 }
 
 /// The tables of a model on a server, and the statements that create them.
@@ -46,65 +43,45 @@ struct PostgresSchema {
   /// Every statement, in the order in which they can run: the tables, then keys and indexes, then foreign keys and checks.
   ///
   /// - Complexity: linear in the size of the model.
-  var all: [String] {
-    let roots = model.entities.filter { $0.parent == nil }
-    return roots.map(table) + model.joinTables.map(joinTable)
-      + parts.filter { $0.kind != .primaryKey }.map(\.statement)
-  }
+  var all: [String] { tables.map(creation) + parts.filter { $0.kind != .primaryKey }.map(\.statement) }
+
+  /// The tables. Derived values have tables of their own.
+  var tables: [StoredTable] { model.tables(hasDerived: false) }
 
   /// The keys, indexes, foreign keys and checks of all tables, in the order in which they can be made.
   var parts: [Part] {
-    let roots = model.entities.filter { $0.parent == nil }
-    return roots.map { primaryKey($0.name, ["_id"]) }
-      + model.joinTables.map { primaryKey($0.name, [$0.first.column, $0.partnerColumn]) }
-      + IndexPlan(model).all.map(index) + model.joinTables.map(reversedIndex) + roots.flatMap(foreignKeys)
-      + model.joinTables.flatMap(foreignKeys) + checks
+    tables.map(primaryKey) + IndexPlan(model).all.map(index) + model.joinTables.map(reversedIndex)
+      + tables.flatMap(foreignKeys) + checks
   }
 
   // MARK: Primary keys
 
   /// Named by the model's table, so that the name can follow the table's.
-  private func primaryKey(_ table: String, _ columns: [String]) -> Part {
-    let name = "_key.\(table)"
-    let list = columns.map(names.column).joined(separator: ", ")
+  private func primaryKey(_ table: StoredTable) -> Part {
+    let name = "_key.\(table.name)"
     return Part(
-      kind: .primaryKey, name: names.fitted(name), table: table, columns: columns,
-      statement: "ALTER TABLE \(names.table(table)) ADD CONSTRAINT \(names.identifier(name)) PRIMARY KEY (\(list))")
+      kind: .primaryKey, name: names.fitted(name), table: table.name, columns: table.key,
+      statement: "ALTER TABLE \(names.table(table.name)) ADD CONSTRAINT \(names.identifier(name)) PRIMARY KEY "
+        + "(\(list(table.key)))")
   }
+
+  private func list(_ columns: [String]) -> String { columns.map(names.column).joined(separator: ", ") }
 
   // MARK: Tables
 
-  func table(_ root: Entity) -> String {
-    let key = names.identifier("_key.\(root.name)")
-    var lines = ["\(SQLName.id) bigint CONSTRAINT \(key) PRIMARY KEY", "\(SQLName.version) bigint NOT NULL"]
-    if root.isInHierarchy { lines.append("\(SQLName.entity) text COLLATE \"C\" NOT NULL") }
-    lines += columns(of: root).map(definition)
-    return "CREATE TABLE \(names.table(root.name)) (\n  \(lines.joined(separator: ",\n  "))\n)"
+  func table(_ root: Entity) -> String { creation(model.table(of: root, hasDerived: false)) }
+
+  func joinTable(_ table: JoinTable) -> String { creation(model.table(of: table)) }
+
+  private func creation(_ table: StoredTable) -> String {
+    let key = "CONSTRAINT \(names.identifier("_key.\(table.name)")) PRIMARY KEY"
+    var lines = table.columns.map(definition)
+    if table.isJoin { lines.append("\(key) (\(list(table.key)))") } else { lines[0] = "\(SQLName.id) bigint \(key)" }
+    return "CREATE TABLE \(names.table(table.name)) (\n  \(lines.joined(separator: ",\n  "))\n)"
   }
 
-  /// The columns of a root entity's table, those of its descendants included.
-  func columns(of root: Entity) -> [TableColumn] {
-    var known: Set<String> = []
-    var columns: [TableColumn] = []
-    for number in root.subtree {
-      let entity = model.entities[number]
-      for column in entity.columns where known.insert(column.name).inserted {
-        var target: Int?
-        if case .reference(let property, let destination) = column.content,
-          let relationship = entity.properties[property].relationship, !relationship.isLeftAlone
-        {
-          target = model.entities[destination].root
-        }
-        columns.append(
-          TableColumn(
-            name: column.name, type: ServerType(of: column, in: entity),
-            // A row of another entity in the hierarchy has no value for a child's column.
-            isRequired: number == root.index && !column.isOptional, target: target, entity: number,
-            property: column.property))
-      }
-    }
-    return columns
-  }
+  /// The columns that a root entity's table has for properties, those of its descendants included.
+  func columns(of root: Entity) -> [TableColumn] { model.tableColumns(of: root, hasDerived: false) }
 
   func definition(_ column: TableColumn) -> String {
     "\(names.column(column.name)) \(Self.typeName(column.type))\(column.isRequired ? " NOT NULL" : "")"
@@ -112,17 +89,6 @@ struct PostgresSchema {
 
   /// Texts compare by their bytes.
   static func typeName(_ type: ServerType) -> String { type == .text ? "text COLLATE \"C\"" : type.name }
-
-  func joinTable(_ table: JoinTable) -> String {
-    let first = names.column(table.first.column)
-    let partner = names.column(table.partnerColumn)
-    var lines = ["\(first) bigint NOT NULL", "\(partner) bigint NOT NULL"]
-    for column in [table.first.orderColumn, table.second?.orderColumn] {
-      if let column { lines.append("\(names.column(column)) bigint") }
-    }
-    lines.append("CONSTRAINT \(names.identifier("_key.\(table.name)")) PRIMARY KEY (\(first), \(partner))")
-    return "CREATE TABLE \(names.table(table.name)) (\n  \(lines.joined(separator: ",\n  "))\n)"
-  }
 
   /// The query for all pairs of a join table: both keys, and the position in each ordered end or null.
   func pairs(of table: JoinTable) -> String {
@@ -134,33 +100,22 @@ struct PostgresSchema {
   // MARK: Foreign keys
 
   /// A foreign key is checked at the end of each statement, unless a save defers it.
-  private func foreignKey(_ name: String, _ table: String, _ column: String, to entity: Int) -> Part {
-    let target = model.entities[model.entities[entity].root].name
-    return Part(
-      kind: .foreignKey, name: names.fitted(name), table: table, columns: [column], target: target,
-      statement: "ALTER TABLE \(names.table(table)) ADD CONSTRAINT \(names.identifier(name)) FOREIGN KEY "
-        + "(\(names.column(column))) REFERENCES \(names.table(target)) (\(SQLName.id)) DEFERRABLE")
-  }
-
-  func foreignKeys(_ root: Entity) -> [Part] {
-    columns(of: root).compactMap { column in
-      guard let target = column.target else { return nil }
-      return foreignKey(Self.foreignKeyName(root, column), root.name, column.name, to: target)
+  func foreignKeys(_ table: StoredTable) -> [Part] {
+    table.columns.compactMap { column in
+      guard let target = column.target.map({ model.entities[$0].name }) else { return nil }
+      let name = Self.foreignKeyName(table.name, column)
+      return Part(
+        kind: .foreignKey, name: names.fitted(name), table: table.name, columns: [column.name], target: target,
+        statement: "ALTER TABLE \(names.table(table.name)) ADD CONSTRAINT \(names.identifier(name)) FOREIGN KEY "
+          + "(\(names.column(column.name))) REFERENCES \(names.table(target)) (\(SQLName.id)) DEFERRABLE")
     }
   }
 
-  static func foreignKeyName(_ root: Entity, _ column: TableColumn) -> String {
-    "\(foreignKeyPrefix)\(root.name).\(column.name)"
+  static func foreignKeyName(_ table: String, _ column: TableColumn) -> String {
+    "\(foreignKeyPrefix)\(table).\(column.name)"
   }
 
   static let foreignKeyPrefix = "_target."
-
-  func foreignKeys(_ table: JoinTable) -> [Part] {
-    // Under every delete rule, a pair is deleted with either of its rows.
-    [(table.first.column, table.first.entity), (table.partnerColumn, table.partnerEntity)].map { column, entity in
-      foreignKey("\(Self.foreignKeyPrefix)\(table.name).\(column)", table.name, column, to: entity)
-    }
-  }
 
   // MARK: Checks
 
@@ -283,15 +238,7 @@ struct PostgresSchema {
   /// The reason why a server cannot have the model's tables, as a sentence. Nil if it can.
   var obstacle: String? {
     for root in model.entities where root.parent == nil {
-      for number in root.subtree {
-        let entity = model.entities[number]
-        if entity.name.utf8.first == UInt8(ascii: "_") {
-          return "\(entity.name) begins as the names of the store's own tables"
-        }
-        for name in [entity.name] + entity.properties.map(\.name) where name.utf8.contains(0) {
-          return "a name of \(entity.name) contains NUL"
-        }
-      }
+      if let unfit = model.unfitName(of: root) { return unfit }
       let count = columns(of: root).count + 3
       if count > Self.mostColumns {
         return "\(root.name) has \(count) columns, and a table has at most \(Self.mostColumns)"

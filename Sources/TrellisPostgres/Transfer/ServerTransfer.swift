@@ -142,7 +142,7 @@ extension PostgresStore {
         try body(writer)
         try writer.finish()
         try connection.runAll([.init("SET CONSTRAINTS ALL IMMEDIATE")] + noting(lineage, writer.highestKey))
-        try HistoryOpening(connection, setup, origin: origin).noteMigration()
+        try ServerHistoryOpening(connection, setup, origin: origin).noteMigration()
       }
       didWrite()
     } catch let error as ServerError {

@@ -1,15 +1,19 @@
 import TrellisModel
 import TrellisStorage
 
-/// Makes the tables of derived values and the full-text indexes that a program's model needs, and drops those that no
+/// Makes the tables of derived values that a program's model needs, and drops those and the full-text indexes that no
 /// program uses.
 struct FeatureOpening {
   private let connection: ServerConnection
   private let setup: PostgresSetup
   private let functions: ServerFunctions?
+  private let searches: SearchIndexes
   private let statements: DerivedStatements
 
-  init(_ connection: ServerConnection, _ setup: PostgresSetup, _ functions: ServerFunctions?) {
+  init(
+    _ connection: ServerConnection, _ setup: PostgresSetup, _ functions: ServerFunctions?, _ searches: SearchIndexes
+  ) {
+    self.searches = searches
     self.connection = connection
     self.setup = setup
     self.functions = functions
@@ -18,15 +22,14 @@ struct FeatureOpening {
 
   /// - Returns: what requests can use.
   func open() throws -> StoreFeatureParts {
-    let plan = StoreFeatureParts(
-      derived: try DerivedTables(for: setup, functions), searches: SearchIndexes(setup, functions))
+    let plan = StoreFeatureParts(derived: try DerivedTables(for: setup, functions), searches: searches)
     let found = try PresentFeatures(connection, setup)
     // What a former program uses is left to the programs with the model of the store.
     guard !setup.options.isReadOnly, isOutdated(found, plan), try StoreMetadata.isModel(setup.model, connection, setup)
     else {
       return usable(plan, found)
     }
-    let mayDrop = try !former(found, plan).isEmpty && isAlone()
+    let mayDrop = try !former(found, plan).isEmpty && OpenPrograms(setup).areAlone(connection)
     do {
       return try connection.transaction { connection in
         try connection.limitLocks()
@@ -34,23 +37,16 @@ struct FeatureOpening {
         let found = try PresentFeatures(connection, setup)
         try create(plan, found)
         if mayDrop { try drop(former(found, plan), leaving: plan) }
-        return plan
+        return StoreFeatureParts(derived: plan.derived, searches: usable(plan, found).searches)
       }
     } catch let error as ServerError where error.isRefusalOfWrites || error.isOfMissingFeature {
       return usable(plan, found)
     }
   }
 
-  /// Whether no other program is connected, which might use what is there for its model.
-  private func isAlone() throws -> Bool {
-    try OpenPrograms(setup).othersThatStay(connection, storingOtherwise: false) == 0
-  }
-
   private func isOutdated(_ found: PresentFeatures, _ plan: StoreFeatureParts) -> Bool {
     let present = usable(plan, found)
-    return present.derived.tables.count < plan.derived.tables.count
-      || present.searches.indexes.count < plan.searches.indexes.count
-      || !former(found, plan).isEmpty
+    return present.derived.tables.count < plan.derived.tables.count || !former(found, plan).isEmpty
   }
 
   private func usable(_ plan: StoreFeatureParts, _ found: PresentFeatures) -> StoreFeatureParts {
@@ -78,15 +74,12 @@ struct FeatureOpening {
   private func create(_ plan: StoreFeatureParts, _ found: PresentFeatures) throws {
     let present = usable(plan, found)
     let tables = plan.derived.keeping { table in !present.derived.tables.contains { $0.digest == table.digest } }.tables
-    let indexes = plan.searches.keeping { index in !present.searches.indexes.contains { $0.name == index.name } }
-      .indexes
-    if tables.isEmpty && indexes.isEmpty { return }
+    if tables.isEmpty { return }
     let patience = connection.patience
     defer { connection.patience = patience }
     let watched = Set(tables.flatMap { statements.watched($0).map(\.name) })
     let names = setup.layout.names
     try connection.lock(watched.sorted().map(names.table), "SHARE ROW EXCLUSIVE")
-    try connection.lock(Set(indexes.map(\.table)).subtracting(watched).sorted().map(names.table), "SHARE")
     connection.patience = setup.options.migrationPatience
     // Values become texts of the functions.
     try connection.runAll([
@@ -94,10 +87,8 @@ struct FeatureOpening {
       "SET LOCAL standard_conforming_strings = on", "SET LOCAL datestyle = 'ISO, YMD'", "SET LOCAL timezone = 'UTC'",
       "SET LOCAL extra_float_digits = 1", "SET LOCAL bytea_output = 'hex'",
     ])
-    if !tables.isEmpty {
-      try StoreMetadata.refuseForeignTable("_derivedMarks", connection, setup)
-      try connection.runAll(statements.marks)
-    }
+    try StoreMetadata.refuseForeignTable("_derivedMarks", connection, setup)
+    try connection.runAll(statements.marks)
     for table in tables {
       var literals: [String] = []
       if let question = statements.literals(table.parameters) {
@@ -105,10 +96,6 @@ struct FeatureOpening {
         literals = (0..<table.parameters.count).map { answer.text(0, $0) ?? "NULL" }
       }
       try connection.runAll(statements.creation(table, literals: literals))
-    }
-    for index in indexes {
-      // One that is not valid.
-      try connection.runAll(["DROP INDEX IF EXISTS \(names.table(index.name))", index.statement])
     }
   }
 

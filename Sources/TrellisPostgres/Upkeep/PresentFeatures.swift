@@ -33,26 +33,28 @@ struct PresentFeatures {
     let names = setup.layout.names
     var parameters = ServerParameters()
     for text in [
-      setup.options.schema, names.metadata, DerivedTables.prefix, DerivedTables.markPrefix,
-      DerivedTables.functionPrefix,
-      names.derivedMarks, DerivedStatements.compute, SearchIndexes.prefix,
+      setup.options.schema, names.metadata, DerivedTables.markPrefix, DerivedTables.functionPrefix, names.derivedMarks,
+      DerivedStatements.compute,
     ] { parameters.add(text) }
     let running = "g.tgenabled IN ('O', 'A')"
     // The comment has the digest and the schema that the functions name.
     let comment = "obj_description(c.oid, 'pg_class')"
     let digest =
       "CASE WHEN \(comment) = split_part(\(comment), ' ', 1) || ' ' || $1 THEN split_part(\(comment), ' ', 1) END"
+    let isFunction = CatalogNames.condition("p.proname", beginsWith: "$3::text || \(digest)")
     let triggers =
-      "CASE WHEN EXISTS (SELECT 1 FROM pg_proc AS p WHERE p.pronamespace = n.oid AND p.proname::text = $5 || \(digest)) "
-      + "AND EXISTS (SELECT 1 FROM pg_trigger AS g WHERE g.tgrelid = to_regclass($6) AND g.tgname::text = $7 AND \(running)) "
+      "CASE WHEN EXISTS (SELECT 1 FROM pg_proc AS p WHERE p.pronamespace = n.oid AND p.proname = ($4::text || \(digest))::name) "
+      + "AND EXISTS (SELECT 1 FROM pg_trigger AS g WHERE g.tgrelid = to_regclass($5) AND g.tgname = $6::name AND \(running)) "
       + "THEN (SELECT count(*) FROM pg_trigger AS g JOIN pg_proc AS p ON p.oid = g.tgfoid WHERE p.pronamespace = n.oid AND "
-      + "starts_with(p.proname::text, $4 || \(digest) || '.') AND \(running)) ELSE 0 END"
+      + "\(isFunction) AND \(running)) ELSE 0 END"
+    let isTable = CatalogNames.condition("c.relname", hasPrefix: DerivedTables.prefix)
+    let isIndex = CatalogNames.condition("c.relname", hasPrefix: SearchIndexes.prefix)
     return ServerStatement(
       "SELECT c.relname::text, c.relkind = 'i', coalesce(\(digest), ''), \(triggers), has_table_privilege(c.oid, 'SELECT') "
         + "FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace LEFT JOIN pg_index AS i ON i.indexrelid = c.oid "
         + "JOIN pg_class AS m ON m.oid = to_regclass($2) WHERE n.nspname = $1 AND "
-        + "(c.relkind = 'r' AND starts_with(c.relname::text, $3) OR c.relkind = 'i' AND starts_with(c.relname::text, $8) AND "
-        + "i.indisvalid) AND pg_has_role(c.relowner, m.relowner, 'MEMBER') ORDER BY 1", parameters)
+        + "(c.relkind = 'r' AND \(isTable) OR c.relkind = 'i' AND \(isIndex) AND i.indisvalid) "
+        + "AND pg_has_role(c.relowner, m.relowner, 'MEMBER') ORDER BY 1", parameters)
   }
 
   mutating func add(_ result: ServerResult, _ row: Int) {

@@ -84,9 +84,10 @@ extension Attribute {
     }
     add(.less, rules.minimum)
     add(.greater, rules.maximum)
-    if case .computed = value, let bounds = typeBounds {
-      add(.less, .integer(bounds.lowerBound))
-      add(.greater, .integer(bounds.upperBound))
+    // No value of a store is outside the range of Int64.
+    if case .computed = value, type == .int16 || type == .int32 {
+      add(.less, .integer(type.integerRange.lowerBound))
+      add(.greater, .integer(type.integerRange.upperBound))
     }
     if rules.minimumLength != nil || rules.maximumLength != nil {
       if case .array = type { return nil }
@@ -117,18 +118,9 @@ extension Attribute {
     return [least, most].compactMap(\.self)
   }
 
-  /// The range of the type, if it is smaller than that of a store's integer.
-  private var typeBounds: ClosedRange<Int64>? {
-    switch type {
-    case .int16: Int64(Int16.min)...Int64(Int16.max)
-    case .int32: Int64(Int32.min)...Int64(Int32.max)
-    default: nil
-    }
-  }
-
   /// Whether a value does not fit the type, or is missing although its operands are not nil.
   fileprivate func isTooLarge(_ value: StoredValue) -> Bool {
-    if case .integer(let number) = value, let bounds = typeBounds { return !bounds.contains(number) }
+    if case .integer(let number) = value { return !type.integerRange.contains(number) }
     return value.isNull
   }
 }

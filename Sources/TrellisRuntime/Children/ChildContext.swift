@@ -289,7 +289,9 @@ extension ParentConnection {
   }
 
   private func noteVersions(_ request: SaveRequest) {
-    for group in request.inserts { for record in group.records { noteVersion(record, 1) } }
+    for group in request.inserts {
+      for record in group.records { noteVersion(record, group.version(of: record.storedKey)) }
+    }
     for group in request.updates { for record in group.records { noteVersion(record, record.storedVersion + 1) } }
   }
 

@@ -18,6 +18,17 @@ extension PersistentContainer {
     try core.withHistory { HistoryToken(try $0.position(of: .now)) }
   }
 
+  /// The present moment, after everything that was committed before the call. On a server, ``historyToken()`` is before
+  /// transactions that began before others ended.
+  ///
+  /// - Throws: ``StoreError`` as the other method; `timedOut` if transactions of others stay open.
+  package func settledHistoryToken() throws -> HistoryToken {
+    try core.withHistory { connection in
+      try connection.waitUntilSettled()
+      return HistoryToken(try connection.position(of: .now))
+    }
+  }
+
   /// The moment of the last transaction that is not later than a date.
   ///
   /// - Throws: ``StoreError``: `unsupported` as ``historyToken()``, `historyExpired` if the history does not reach back
@@ -25,6 +36,31 @@ extension PersistentContainer {
   /// - Complexity: linear in the number of transactions after the date.
   public func historyToken(at date: Date) throws -> HistoryToken {
     try core.withHistory { HistoryToken(try $0.position(of: .time(date.historyTime))) }
+  }
+
+  /// The moment before a transaction: after the one that precedes it.
+  ///
+  /// ```swift
+  /// let before = try container.newContext(asOf: container.historyToken(before: transaction))
+  /// ```
+  /// - Throws: ``StoreError``: `unsupported` as ``historyToken()``, `historyExpired` if the preceding transaction is not
+  ///   kept any more.
+  public func historyToken(before transaction: HistoryTransaction) throws -> HistoryToken {
+    try core.withHistory { HistoryToken(try $0.position(of: .before(transaction.token.transaction))) }
+  }
+
+  /// The transaction with a number; nil if there is none.
+  ///
+  /// - Throws: ``StoreError`` as ``historyToken(before:)``.
+  package func transaction(_ number: Int64) throws -> HistoryTransaction? {
+    let origin = (core.store as? any HistoryStore)?.origin ?? 0
+    return try core.withHistory { connection in
+      var found: HistoryTransaction?
+      try connection.history(after: connection.position(of: .before(number)), atMost: 1) { entry in
+        if entry.position.number == number { found = try HistoryTransaction(entry, core.runtime, origin: origin) }
+      }
+      return found
+    }
   }
 
   /// The transactions after a moment, in the order of their commits, whichever process or container made them.

@@ -29,21 +29,41 @@ public final class PersistentContainer: Sendable {
   ///     made for: one in a file or in memory, so that blocks run one after the other, and one for each connection on a
   ///     server. With more than one, two of them may change the same objects, which causes a conflict as between any two
   ///     contexts.
-  ///   - log: Receives each request to the store. The default is set by the environment variable `TRELLIS_LOG`:
+  ///   - log: Receives each request to the store, its opening, and a migration. The default is set by the environment variable `TRELLIS_LOG`:
   ///     `queries` prints the requests to standard error, `queries,values` prints them with their values, which may be
   ///     user data.
   ///   - onError: Called for each problem where no error can be thrown, such as in a property, on the thread where it
   ///     occurs. By default the problem is printed to standard error.
   /// - Throws: ``StoreError`` if the store cannot be opened, or was created with another model.
-  public init(
+  public convenience init(
     model: ObjectModel, store: StoreConfiguration, workers: Int? = nil, log: QueryLog? = .fromEnvironment,
     onError: @escaping @Sendable (ContextError) -> Void = PersistentContainer.printProblem
   ) throws {
+    try self.init(model, workers: workers, log: log, onError: onError) { model in
+      guard let log else { return try store.open(model) }
+      return try LoggedOpening(log).run { try store.openObserved(model, MigrationObserver($0)) }
+    }
+  }
+
+  /// - Parameter open: opens or creates the store, and tells `log` of it.
+  init(
+    _ model: ObjectModel, workers: Int?, log: QueryLog?, onError: @escaping @Sendable (ContextError) -> Void,
+    open: (Model) throws -> any Store
+  ) throws {
     let runtime = try RuntimeModel(model)
-    let store = try store.open(runtime.model)
+    let store = try open(runtime.model)
     self.workers = Workers(workers ?? store.concurrentWorkers, of: store.name)
     core = try ContainerCore(
       runtime: runtime, store: store, news: HistoryFollower(store, runtime), log: log, errorHandler: onError)
+  }
+
+  /// Creates a container of the same store with other classes for the same entities. What the contexts of one container
+  /// save, those of the other one merge.
+  ///
+  /// - Parameter model: The same model, such as one without hooks.
+  package init(sharing other: PersistentContainer, as model: ObjectModel) throws {
+    core = ContainerCore(sharing: other.core, as: try RuntimeModel(model))
+    workers = other.workers
   }
 
   /// Closes the store. A SQLite file is complete afterwards, without a write-ahead log next to it.
@@ -139,6 +159,36 @@ public final class PersistentContainer: Sendable {
 extension PersistentContainer {
   /// The model of the container, with its numbers.
   package var model: Model { core.runtime.model }
+
+  /// Whether a context, or its parent, is of this container.
+  package func isContainer(of context: ManagedObjectContext) -> Bool { context.graph.core === core }
+}
+
+// MARK: - Notes
+
+extension PersistentContainer {
+  /// The notes of the store whose names begin with a prefix; nil if the store keeps none.
+  package func notes(beginningWith prefix: String) throws -> [String: [UInt8]]? {
+    try core.checkOpen()
+    return try (core.store.connect() as? any NoteConnection)?.notes(beginningWith: prefix)
+  }
+
+  /// Makes all new objects have keys from a number on. Contexts that have taken keys before use these up.
+  ///
+  /// - Throws: ``StoreError``.
+  package func raiseKeys(to key: Int64) throws { try core.keys.raise(to: key) }
+}
+
+extension ManagedObjectContext {
+  /// The notes that the next save writes, with or without changes of objects. A save that finds another note than expected
+  /// throws ``StoreNoteConflict``.
+  package var notes: [StoreNote] {
+    get { graph.notes }
+    set { graph.notes = newValue }
+  }
+
+  /// Gives up the keys that the context has taken for new objects and has not used.
+  package func giveUpKeys() { graph.giveUpKeys() }
 }
 
 // MARK: - Tests

@@ -105,3 +105,31 @@ extension PersistentContainer {
     return stream
   }
 }
+
+/// Hears of saves until it is released.
+package final class SaveListening: Sendable {
+  private let hub: ChangeHub
+  private let number: Int
+
+  fileprivate init(_ hub: ChangeHub, _ number: Int) {
+    self.hub = hub
+    self.number = number
+  }
+
+  deinit { hub.removeListener(number) }
+}
+
+extension PersistentContainer {
+  /// Hears of each save of this container's contexts that changes something. Unlike ``saves`` it does not look for writes of
+  /// other processes, so nothing wakes the process while nothing happens.
+  ///
+  /// - Parameters:
+  ///   - hear: called on the thread of the save, which waits for it, with the author of the save.
+  ///   - end: called when the container is closed.
+  package func listen(
+    _ hear: @escaping @Sendable (_ author: String?) -> Void, end: @escaping @Sendable () -> Void
+  ) -> SaveListening {
+    let hub = core.hub
+    return SaveListening(hub, hub.add({ if $0.isUnknown || $0.count > 0 { hear($0.author) } }, end: end))
+  }
+}

@@ -38,6 +38,37 @@ package final class ObjectWriter {
     return object
   }
 
+  /// The last version of a row that a save has deleted, as the history has it; 0 if it has none.
+  ///
+  /// - Throws: ``StoreError`` if the history cannot be read.
+  package func lastVersion(of entity: Int, key: Int64) throws -> Int64 {
+    try graph.core.withHistory { connection in
+      var last: Int64 = 0
+      try connection.versions(of: entity, key: key) { _, row in last = max(last, row.version) }
+      return last
+    }
+  }
+
+  /// Inserts an object that a former save has deleted, with the key that it had. No hook is called.
+  ///
+  /// - Parameters:
+  ///   - entity: The number of an entity that is not abstract.
+  ///   - key: A key that no object has, neither in the store nor in the context.
+  ///   - values: The values of all attributes by property number; null for relationships, which are set afterwards.
+  ///   - version: The last version of the deleted row; 0 if the store never had a row with the key.
+  /// - Throws: ``RefusedValue``; then nothing is inserted. ``StoreError`` if the store fails.
+  package func reinsert(
+    _ entity: Int, key: Int64, _ values: [StoredValue], after version: Int64
+  ) throws -> ManagedObject {
+    try graph.throwPendingFailure()
+    let info = graph.runtime.info(entity)
+    let object = try object(info, key, 0) { $0.isReference ? .null : values[$0.property] }
+    object.state.becomeInserted(changed: info.storedMask.bits)
+    graph.noteFormerVersion(version, of: key)
+    try graph.registerReturned(object)
+    return object
+  }
+
   /// Sets attributes to values that differ from those that the object has.
   ///
   /// - Parameter values: The numbers of stored attributes, and their values.
@@ -99,6 +130,13 @@ extension Column {
 }
 
 extension ManagedObjectContext {
+  /// Makes the changes of a closure, or none of them if it throws. They belong to the current undo step.
+  ///
+  /// - Throws: what the closure throws.
+  package func allOrNothing<Result>(_ body: () throws -> Result) throws -> Result {
+    try graph.allOrNothing(body)
+  }
+
   /// Saves, and unites new objects with others by some unique keys only. The values of other keys are taken, under every
   /// policy.
   ///
@@ -127,5 +165,21 @@ extension AnyObjectID {
   /// The identifier of an object of an entity of a context.
   package init(_ key: Int64, entity: Int, in context: ManagedObjectContext) {
     self.init(key, context.graph.runtime.info(entity))
+  }
+}
+
+extension ObjectGraph {
+  fileprivate func allOrNothing<Result>(_ body: () throws -> Result) throws -> Result {
+    undo.suspend()
+    let (recorder, endRecording) = beginRecording()
+    defer { endRecording() }
+    do {
+      return try body()
+    } catch {
+      // What this needs was in memory a moment ago. After a failure it is loaded again.
+      try? revert(recorder.take(self), isExact: true)
+      _ = recorder.take(self)
+      throw error
+    }
   }
 }

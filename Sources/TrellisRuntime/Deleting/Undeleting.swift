@@ -20,6 +20,7 @@ extension ObjectGraph {
     pending.deletions.noteCascades()
     let revived = closure.victims.filter(\.isGone).map(\.object)
     for victim in closure.victims where victim.isGone {
+      victim.object.announceAll()
       victim.object.state.revive(asInserted: victim.wasInserted)
       if victim.wasInserted { map.insert(victim.object, for: victim.object._key) }
       recorder?.record(.revived(victim.object))

@@ -10,6 +10,8 @@ public struct HistoryTransaction: Sendable {
   public let author: String?
   /// Whether a context of the same container saved.
   public let isOwn: Bool
+  /// The way to the present model from the one that the transaction was written with; nil if it is the same.
+  package let modelMatch: ModelMatch?
   let record: RecordedChanges?
   let runtime: RuntimeModel
 
@@ -17,6 +19,7 @@ public struct HistoryTransaction: Sendable {
     token = HistoryToken(entry.position)
     author = entry.author
     isOwn = entry.origin == origin
+    modelMatch = entry.match
     record = try entry.changes(in: runtime.model)
     self.runtime = runtime
   }

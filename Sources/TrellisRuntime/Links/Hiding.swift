@@ -10,6 +10,7 @@ extension ObjectGraph {
       pending.deadTargets.add(victim._key)
     }
     if victim.phase == .inserted { return detach(victim) }
+    victim.announceAll()
     victim.state.delete()
     pending.addDeleted(victim)
   }

@@ -3,6 +3,20 @@ import TrellisStorage
 
 /// The relationships of objects that are inserted again after their delete was saved.
 extension ObjectGraph {
+  /// Notes the version of an object's row, after whose delete the object may be inserted again. The new row continues
+  /// with the next version, so that a writer that has read the deleted row finds a conflict.
+  func noteFormerVersion(of object: ManagedObject) {
+    if object.state.replacement == 0 { noteFormerVersion(object.version, of: object._key) }
+  }
+
+  func noteFormerVersion(_ version: Int64, of key: Int64) {
+    if version > formerVersions[key, default: 0] { formerVersions[key] = version }
+  }
+
+  /// The last version of the row that an inserted object had before; 0 if it had none. It is forgotten.
+  func takeFormerVersion(of object: ManagedObject) -> Int64 {
+    formerVersions.isEmpty ? 0 : formerVersions.removeValue(forKey: object._key) ?? 0
+  }
   /// Makes everything that an object is linked to an unsaved change, since the store has no row of it.
   func forgetStore(of object: ManagedObject) {
     for list in object.lists { list.becomeNew() }

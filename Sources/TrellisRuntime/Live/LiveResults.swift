@@ -38,12 +38,22 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
     self.context = context
     externalChanges = context.graph.watchForObservers()
     core = try LiveResultsCore(request, sectioning, context.graph)
-    core.willChange = { [weak self] in self?.announce() }
-    core.didChange = { [weak self] in self?.confirm() }
+    core.willChange = { [weak self] in
+      self?.willChange()
+      self?.announce()
+    }
+    core.didChange = { [weak self] in
+      self?.confirm()
+      self?.didChange()
+    }
     context.graph.addLiveResults(core)
   }
 
   var graph: ObjectGraph { context.graph }
+
+  /// Called before and after the results change, for one that passes it on to its own observers, in its own way.
+  @_spi(UI) public var willChange: () -> Void = {}
+  @_spi(UI) public var didChange: () -> Void = {}
 
   private func announce() { registrar.willSet(self, keyPath: \.ids) }
   private func confirm() { registrar.didSet(self, keyPath: \.ids) }
@@ -70,19 +80,20 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
   /// of no context with placeholder values, whose `isDeleted` is true if the row is gone. Writes to it are ignored.
   public subscript(position: Int) -> Columns.Object {
     registrar.access(self, keyPath: \.ids)
-    let key = core.key(at: position)
-    if let known = graph.map[key] as? Columns.Object { return known }
-    let keys = core.keys(position..<Swift.min(position + 256, core.count)).filter { graph.map[$0] == nil }
-    var isGone = true
-    do {
-      try graph.loadObjects(keys, entity: core.entity)
-    } catch {
-      isGone = false
-      let name = graph.runtime.info(core.entity).name
-      graph.report(ContextError(.loadFailed, "Objects of \(name) could not be loaded.", cause: error))
-    }
-    if let loaded = graph.map[key] as? Columns.Object { return loaded }
-    return .standIn(for: key, isDeleted: isGone, in: graph.link)
+    return core.rows.object(at: core.offset + position, entity: core.entity, graph)
+  }
+
+  /// The results as they are now, which stay as they are: for a view, which compares what it shows with what it has shown.
+  ///
+  /// - Complexity: linear in the number of blocks of a few hundred results, which are shared.
+  public var snapshot: LiveSnapshot<Columns> {
+    registrar.access(self, keyPath: \.ids)
+    return unobservedSnapshot
+  }
+
+  /// The same as ``snapshot``, for an observer of ``willChange``.
+  @_spi(UI) public var unobservedSnapshot: LiveSnapshot<Columns> {
+    LiveSnapshot(core.rows, offset: core.offset, entity: core.entity, context)
   }
 
   /// The changes from now on, each as steps from the previous list to the new one.
@@ -113,6 +124,12 @@ public struct LiveChanges<Columns: EntityColumns>: AsyncSequence {
 
   /// Creates an iterator over the changes.
   public func makeAsyncIterator() -> Iterator { Iterator(results, listener) }
+
+  /// Takes the next change without waiting for one: for code that observes changes in another way, such as by
+  /// Observation, and asks which they were. The saves of other contexts are not merged for it.
+  ///
+  /// - Returns: nil if nothing has changed since the sequence was made or the last change was taken.
+  public func takeChange() -> LiveChange<Columns.Object>? { listener.take(results.core) }
 
   /// An iterator over the changes of live results.
   public struct Iterator: AsyncIteratorProtocol {
@@ -164,7 +181,7 @@ extension ManagedObjectContext {
 /// The untyped part of live results: the query and the listeners for changes.
 final class LiveResultsCore {
   /// The results as last published, preceded by those that the request's offset skips.
-  private var rows: LiveRows
+  private(set) var rows: LiveRows
   let sectioning: Sectioning
   /// Called before and after the results change.
   var willChange: () -> Void = {}
@@ -190,7 +207,7 @@ final class LiveResultsCore {
 
   // MARK: The results
 
-  private var offset: Int { query.request.offset }
+  var offset: Int { query.request.offset }
 
   var count: Int { max(0, rows.count - offset) }
 
@@ -198,12 +215,6 @@ final class LiveResultsCore {
   ///
   /// - Complexity: linear.
   var keys: [Int64] { keys(of: rows) }
-
-  func key(at position: Int) -> Int64 { rows.key(at: offset + position) }
-
-  func keys(_ positions: Range<Int>) -> [Int64] {
-    rows.keys((offset + positions.lowerBound)..<(offset + positions.upperBound))
-  }
 
   /// The section of each result, as a stored value; empty without sections.
   ///

@@ -19,17 +19,19 @@ public final class LiveSections<Columns: EntityColumns, Value>: Observable {
     self.read = read
   }
 
-  /// The sections, in the order of their values.
+  /// The sections as they are now, in the order of their values.
   ///
   /// - Complexity: linear in the number of results.
-  public var sections: [LiveSection<Columns, Value>] {
-    let count = results.count
+  public var sections: [LiveSection<Columns, Value>] { sections(of: results.snapshot) }
+
+  /// - Parameter now: A present snapshot of the results.
+  @_spi(UI) public func sections(of now: LiveSnapshot<Columns>) -> [LiveSection<Columns, Value>] {
     let values = results.core.sectionValues
-    guard values.count == count else { return [] }
+    guard values.count == now.count else { return [] }
     let row = ProjectedRow()
     return SectionRuns.ranges(values).map { range in
       row.values = [values[range.lowerBound]]
-      return LiveSection(value: read(row), positions: range, results: results)
+      return LiveSection(value: read(row), positions: range, results: now)
     }
   }
 
@@ -40,13 +42,13 @@ public final class LiveSections<Columns: EntityColumns, Value>: Observable {
 @available(*, unavailable, message: "live results belong to their context; pass ids or snapshots instead")
 extension LiveSections: @unchecked Sendable {}
 
-/// The results with the same value of the section attribute.
+/// The results with the same value of the section attribute, as they were when the section was read.
 public struct LiveSection<Columns: EntityColumns, Value>: RandomAccessCollection {
   /// The common value.
   public let value: Value
   /// The positions of the section among all results.
   public let positions: Range<Int>
-  let results: LiveResults<Columns>
+  let results: LiveSnapshot<Columns>
 
   /// The position of the section's first object among all results.
   public var startIndex: Int { positions.lowerBound }

@@ -5,7 +5,8 @@ extension ObjectGraph {
   /// - Parameter readsEdited: Whether edited objects get the saved values at once. A save passes false, because the
   ///   store compares their rows and the merge policy resolves conflicts.
   func mergeInbox(readingEdited readsEdited: Bool = true) {
-    guard !isPinned else { return }
+    // A merge needs the store, so it waits for the end of a suspension.
+    guard !isPinned, !core.isSuspended else { return }
     parent?.mergeInbox()
     core.externalChanges.look(through: openConnection)
     let notices = inbox.takeAll()

@@ -10,17 +10,20 @@ extension ObjectGraph {
   func rollback(_ object: ManagedObject, _ numbers: some Sequence<Int>) throws {
     let all = info(of: object).relationships
     var attributes: [Int] = []
+    var relationships: [Relationship] = []
     var former: [(relationship: Relationship, partners: [Int64])] = []
     for number in Set(numbers).sorted() where all.indices.contains(number) {
       guard let relationship = all[number] else {
         attributes.append(number)
         continue
       }
+      relationships.append(relationship)
       guard let partners = try formerPartners(of: object, relationship) else { continue }
       try prepare(object, relationship, for: partners)
       former.append((relationship, partners))
     }
     for (relationship, partners) in former { try link(object, relationship, to: partners) }
+    for relationship in relationships { unlinkDeleted(object, relationship) }
     restore(attributes, of: object)
     forgetUnchanged([object])
   }
@@ -149,6 +152,15 @@ extension ObjectGraph {
       if let inverse = runtime.inverse(of: relationship), inverse.isOrdered { putBack(object._key, partner, inverse) }
     }
     if relationship.isToMany { rearrange(object, relationship) }
+  }
+
+  /// Unlinks members that were linked here and deleted since. Otherwise they would show the object again once their
+  /// deletes are reverted.
+  private func unlinkDeleted(_ object: ManagedObject, _ relationship: Relationship) {
+    guard relationship.isJoined, let list = object.list(of: relationship.property) else { return }
+    for key in list.hiddenKeys.sorted() where list.hasRead(key) == false && map[key] != nil {
+      setPair(object, relationship, key, isLinked: false, wasLinked: true)
+    }
   }
 
   /// Whether a former partner's own row did not refer to the object. A parent shows its child such a pair while the

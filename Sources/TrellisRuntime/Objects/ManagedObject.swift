@@ -259,7 +259,12 @@ extension ManagedObject {
   ///
   /// Objects that were detached from their context without a delete do not count as deleted: objects of an insert that
   /// was rolled back, and those of a context that was reset. They have no ``managedObjectContext``.
-  public final var isDeleted: Bool { phase == .deleted || accessFlags.contains(.deleted) }
+  ///
+  /// In an observing context it supports Swift's Observation, so that a view of a deleted object can be taken away.
+  public final var isDeleted: Bool {
+    noteRead(ObservedProperty.life)
+    return phase == .deleted || accessFlags.contains(.deleted)
+  }
 
   /// Whether the object's values are not loaded yet. Reading a value loads them.
   public final var isFault: Bool { accessFlags.contains(.fault) }
@@ -427,7 +432,7 @@ final class ContextObservation {
     let registrar = registrars[object._key] ?? ObservationRegistrar()
     registrars[object._key] = registrar
     registrar.access(object, keyPath: ObservedProperty.keyPath(property))
-    // Property -1 stands for a snapshot, which reads all properties.
+    // Property -1 stands for a snapshot, which reads all properties, and -2 for whether the object is deleted.
   }
 
   /// Notifies observers that a property is about to change.
@@ -440,7 +445,9 @@ final class ContextObservation {
   /// Notifies observers that every property of an object may change.
   func announceAll(_ object: ManagedObject, count: Int) {
     guard let registrar = registrars[object._key] else { return }
-    for property in -1..<count { registrar.willSet(object, keyPath: ObservedProperty.keyPath(property)) }
+    for property in ObservedProperty.life..<count {
+      registrar.willSet(object, keyPath: ObservedProperty.keyPath(property))
+    }
   }
 
   /// Removes the registrars of objects that are no longer in memory.
@@ -493,10 +500,13 @@ extension ManagedObject {
 /// where it reads a property, and creating one for each read would be slow.
 private enum ObservedProperty {
   // Sound because the key paths are never changed, and contain only a number.
-  nonisolated(unsafe) private static let known: [KeyPath<ManagedObject, Int>] = (-1..<128).map(make)
+  nonisolated(unsafe) private static let known: [KeyPath<ManagedObject, Int>] = (life..<128).map(make)
+
+  /// Stands for whether the object is deleted.
+  static let life = -2
 
   static func keyPath(_ property: Int) -> KeyPath<ManagedObject, Int> {
-    known.indices.contains(property + 1) ? known[property + 1] : make(property)
+    known.indices.contains(property - life) ? known[property - life] : make(property)
   }
 
   private static func make(_ property: Int) -> KeyPath<ManagedObject, Int> { \ManagedObject[observed: property] }

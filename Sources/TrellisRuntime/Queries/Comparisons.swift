@@ -237,7 +237,7 @@ public struct LocalizedText: Sendable {
 }
 
 /// The initial under which a language lists a text; see ``ManagedObjectContext/live(_:sectionedBy:)-(_,(Columns)->InitialValue)``.
-public struct InitialValue: Sendable {
+public struct InitialValue: Hashable, Sendable {
   let text: Operand
   let language: String
 

@@ -263,7 +263,7 @@ extension ToManyPath {
 // MARK: - Sort term
 
 /// A key of a sort order.
-public struct SortTerm: Sendable {
+public struct SortTerm: Hashable, Sendable {
   let key: SortKey
 
   init(_ key: SortKey) { self.key = key }
@@ -351,10 +351,7 @@ extension Property {
   fileprivate var sortKind: ValueKind? {
     switch self {
     case .attribute(let attribute):
-      switch attribute.type {
-      case .array, .codable, .data: nil
-      default: attribute.column == nil ? nil : attribute.valueKind
-      }
+      attribute.type.isSortable && attribute.column != nil ? attribute.valueKind : nil
     case .relationship(let relationship):
       relationship.isToMany && !relationship.description.isTransient ? .integer : nil
     }

@@ -240,6 +240,27 @@ final class RequestTerms: @unchecked Sendable {
   }
 }
 
+// MARK: - Equality
+
+extension FetchRequest: Equatable {
+  /// Whether two requests ask for the same in the same way: with the same conditions and values, sort order, limit, offset
+  /// and rules. Conditions that mean the same in other words are not the same.
+  ///
+  /// - Complexity: linear in the number of conditions.
+  public static func == (left: FetchRequest, right: FetchRequest) -> Bool {
+    left.terms === right.terms || left.terms == right.terms
+  }
+}
+
+extension RequestTerms: Equatable {
+  static func == (left: RequestTerms, right: RequestTerms) -> Bool {
+    left.sort == right.sort && left.sortNames == right.sortNames && left.maximum == right.maximum
+      && left.skipped == right.skipped && left.prefetched == right.prefetched && left.lazyLoading == right.lazyLoading
+      && left.includesSubentities == right.includesSubentities
+      && left.seesPendingChanges == right.seesPendingChanges && left.condition == right.condition
+  }
+}
+
 // MARK: - Formats
 
 extension FetchRequest {

@@ -71,7 +71,9 @@ public struct QueryCondition: Sendable {
 ///
 /// Conditions that exceed the depth limit of all stores are not nested further: the request is refused anyway, and
 /// recursion over a deeper tree, or its release, would overflow the stack.
-struct ConditionTree: Sendable {
+struct ConditionTree: Sendable, Equatable {
+  static func == (left: ConditionTree, right: ConditionTree) -> Bool { left.parts == right.parts }
+
   fileprivate enum Content {
     case predicate(QueryPredicate)
     /// A format, which is parsed once the model is known.
@@ -147,6 +149,17 @@ struct ConditionTree: Sendable {
     case .format(let text): return try format(text)
     case .chain(let chain): return try list(chain, format)
     }
+  }
+
+  /// The predicate as ``predicate`` has it, and the formats, in order.
+  private var parts: (predicate: QueryPredicate, formats: [PredicateFormat]) {
+    guard hasFormats else { return (predicate, []) }
+    var formats: [PredicateFormat] = []
+    let predicate = read { (format) throws(Never) in
+      formats.append(format)
+      return .constant(true)
+    }
+    return (predicate, formats)
   }
 
   /// The conditions as text; a format is printed as it is.
@@ -444,6 +457,16 @@ extension ObjectID {
 extension AnyObjectID: PredicateArgument {
   /// The key as a format argument.
   @_spi(Generated) public var formatArgument: FormatArgument { .value(.integer(key), .object(nil)) }
+}
+
+extension PredicateFormat: Equatable {
+  /// Whether two formats have the same text and the same values.
+  public static func == (left: PredicateFormat, right: PredicateFormat) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8) && left.arguments == right.arguments
+      && left.bindings == right.bindings
+      && left.interpolated.elementsEqual(right.interpolated) { $0 == $1 }
+      && left.classes.elementsEqual(right.classes) { $0 == $1 }
+  }
 }
 
 extension PredicateFormat: CustomStringConvertible {

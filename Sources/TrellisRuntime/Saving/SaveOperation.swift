@@ -171,16 +171,22 @@ struct SaveOperation {
   /// more.
   private func finish(_ plan: SavePlan) {
     graph.saves += 1
+    if !graph.notes.isEmpty { graph.notes = [] }
     graph.recorder?.addInserts(of: graph)
     for object in plan.inserted {
-      object.state.didInsert()
+      object.state.didInsert(after: graph.takeFormerVersion(of: object))
       forgetEdits(object)
       // If other contexts had deleted the object, objects here may still refer to it and be members again.
       if graph.backlog.returning.contains(object._key) { graph.forgetViews(of: object) }
     }
     for (object, _) in plan.updated { object.state.didUpdate() }
     for object in graph.changed where object.phase == .persistent { forgetEdits(object) }
-    for object in graph.deleted { graph.detach(object) }
+    let hasChildren = !graph.childGraphs.isEmpty
+    for object in graph.deleted {
+      // An undo in a child may insert the object again.
+      if hasChildren { graph.noteFormerVersion(of: object) }
+      graph.detach(object)
+    }
     // Other contexts may have added an object in memory to a deleted owner.
     for key in plan.outcome.cascaded { if let object = graph.map[key] { graph.markDeletedInStore(object) } }
     graph.forgetOneWayReferences(to: plan.deleted)

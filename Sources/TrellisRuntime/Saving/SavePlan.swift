@@ -58,6 +58,7 @@ final class SavePlan {
     collectClearedReferences(graph)
     collectChecks(graph)
     request.author = graph.author
+    if !graph.notes.isEmpty { request.notes = graph.notes }
   }
 
   private func groupRows(_ graph: ObjectGraph) {
@@ -65,6 +66,12 @@ final class SavePlan {
       var inserts = EntityGroups<SaveRequest.Inserts>()
       if inserted.count >= 1024 { reserve(graph, in: &inserts) }
       for object in inserted { inserts[type(of: object)._entity].records.append(object) }
+      if !graph.formerVersions.isEmpty {
+        for object in inserted {
+          guard let version = graph.formerVersions[object._key] else { continue }
+          inserts[type(of: object)._entity].formerVersions[object._key] = version
+        }
+      }
       request.inserts = inserts.groups
     }
     if !updated.isEmpty {

@@ -11,6 +11,10 @@ final class ContainerCore: Sendable {
   let externalChanges: ExternalChangeMonitor
   private let log: QueryLog?
   private let closed = Atomic(false)
+  /// The core that opened the store; nil for that one itself.
+  private let original: ContainerCore?
+  let suspended = Atomic(false)
+  let suspensionObservers = SuspensionObservers()
   let errorHandler: @Sendable (ContextError) -> Void
 
   /// - Parameter news: what the store tells of the saves of others; nil if it does not.
@@ -26,6 +30,19 @@ final class ContainerCore: Sendable {
     self.store = store
     self.errorHandler = errorHandler
     keys = try KeyAllocator(store)
+    original = nil
+  }
+
+  /// The same store and the same audience, with other classes for the entities of the same model.
+  init(sharing other: ContainerCore, as runtime: RuntimeModel) {
+    hub = other.hub
+    externalChanges = other.externalChanges
+    log = other.log
+    self.runtime = runtime
+    store = other.store
+    errorHandler = other.errorHandler
+    keys = other.keys
+    original = other
   }
 
   func connect() throws -> any StoreConnection {
@@ -40,13 +57,17 @@ final class ContainerCore: Sendable {
 
   /// - Throws: ``StoreError`` if the container is closed.
   func checkOpen() throws {
-    guard closed.load(ordering: .acquiring) else { return }
+    guard isClosed else { return }
     throw StoreError(
       .closed, "The container of \(store.name) is closed.", remedy: "Open the store with a new container.")
   }
 
+  var isClosed: Bool { closed.load(ordering: .acquiring) || original?.isClosed == true }
+  var isSuspended: Bool { suspended.load(ordering: .acquiring) }
+
   func close() {
     guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    suspensionObservers.removeAll()
     hub.close()
     externalChanges.close()
     keys.giveBackUnused()
@@ -112,6 +133,18 @@ final class KeyAllocator: Sendable {
   func giveBackUnused() {
     let used = next.exchange(first.upperBound, ordering: .acquiringAndReleasing)
     if used < first.upperBound { store.returnKeys(used..<first.upperBound) }
+  }
+
+  /// Makes all keys that are taken from now on have a number at least.
+  ///
+  /// - Throws: ``StoreError``.
+  func raise(to key: Int64) throws {
+    giveBackUnused()
+    try later.withLock { later in
+      later.left = 0..<0
+      let next = try store.reserveKeys(1)
+      if next.upperBound < key { _ = try store.reserveKeys(key - next.upperBound) }
+    }
   }
 
   /// Takes a block of keys for exclusive use.

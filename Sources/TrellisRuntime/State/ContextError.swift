@@ -36,6 +36,8 @@ public struct ContextError: Error, Sendable, CustomStringConvertible {
     /// An object is in a state that the runtime does not allow, which is an error of Trellis itself. Only debug builds
     /// look for it.
     public static let brokenInvariant = Code(rawValue: "broken-invariant")
+    /// A suspension that a notification began did not end in time.
+    public static let notSuspended = Code(rawValue: "not-suspended")
     /// A number or a position is out of the range of a to-many relationship.
     public static let outOfRange = Code(rawValue: "out-of-range")
   }

@@ -47,6 +47,8 @@ package final class ObjectGraph {
   @exclusivity(unchecked) var saves = 0
   /// Changes by other contexts to objects that are changed here.
   @exclusivity(unchecked) var backlog = MergeBacklog()
+  /// The last versions of rows whose delete was saved, for objects that are inserted with their keys again.
+  var formerVersions: [Int64: Int64] = [:]
   /// Whether to-many relationships may have been reordered before their members in the store were loaded.
   var hasArrangements = false
   @exclusivity(unchecked) var batches = FetchBatches()
@@ -61,6 +63,8 @@ package final class ObjectGraph {
   /// The observers of objects through Swift's Observation. Nil while the context is not observing.
   @exclusivity(unchecked) var observation: ContextObservation?
   var author: String?
+  /// The notes that the next save writes.
+  var notes: [StoreNote] = []
   /// The live results, which follow the saves that the graph makes or merges; nil if there are none.
   var liveResults: LiveResultsList?
   /// Whether reads show one moment of the store, unaffected by the saves of other contexts.
@@ -186,6 +190,8 @@ package final class ObjectGraph {
     keys = (key + 1)..<keys.upperBound
     return key
   }
+
+  func giveUpKeys() { keys = 0..<0 }
 
   func registerInserted(_ object: ManagedObject) {
     map.insert(object, for: object._key)

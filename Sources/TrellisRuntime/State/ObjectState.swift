@@ -88,9 +88,11 @@ import TrellisStorage
   // MARK: Life cycle
 
   /// inserted → persistent: the object's first row was written.
-  mutating func didInsert() {
+  ///
+  /// - Parameter former: The last version of the row that a saved delete has removed; 0 for a new key.
+  mutating func didInsert(after former: Int64) {
     phase = .persistent
-    version = 1
+    version = former + 1
   }
 
   /// The object's row was written again.

@@ -85,6 +85,17 @@ extension ObjectGraph {
   }
 }
 
+extension ObjectGraph {
+  /// Registers a new object with the key of one that was deleted in the store.
+  ///
+  /// - Throws: ``StoreError`` if references that the delete has left cannot be read.
+  func registerReturned(_ object: ManagedObject) throws {
+    registerInserted(object)
+    backlog.returning.insert(object._key)
+    try showReferencesLeft(to: object)
+  }
+}
+
 /// Reverts one set of changes.
 private struct ChangeReverter {
   private let graph: ObjectGraph
@@ -167,6 +178,7 @@ private struct ChangeReverter {
   }
 
   private mutating func becomeNew(_ object: ManagedObject) {
+    graph.noteFormerVersion(of: object)
     // All values of a new object count as changed.
     object.state.becomeNew(changed: graph.info(of: object).storedMask.bits)
     object.committedRow = nil

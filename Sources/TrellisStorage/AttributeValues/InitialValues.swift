@@ -20,7 +20,8 @@ extension Attribute {
     return ListText.text(values, of: element)
   }
 
-  /// The value of a transient attribute without a default after a fetch.
+  /// Some value of the attribute's type: that of a transient attribute without a default after a fetch. Null if only the
+  /// program has values of the type.
   package var placeholder: StoredValue {
     switch type {
     case .bool, .int16, .int32, .int64, .date: .integer(0)

@@ -53,9 +53,8 @@ extension Attribute {
   package var expectation: String {
     switch type {
     case .bool: "true or false"
-    case .int16: "a whole number from \(Int16.min) to \(Int16.max)"
-    case .int32: "a whole number from \(Int32.min) to \(Int32.max)"
-    case .int64: "a whole number from \(Int64.min) to \(Int64.max)"
+    case .int16, .int32, .int64:
+      "a whole number from \(type.integerRange.lowerBound) to \(type.integerRange.upperBound)"
     case .float, .double: "a number within the range of its type"
     case .decimal: "a number of at most \(DecimalText.maximumDigits) digits, such as 9.95"
     case .string: "a text"

@@ -1,32 +1,110 @@
 public import TrellisModel
 
-/// The log of the requests that a container makes to its store.
+/// The log of what a container asks of its store: each request, the opening, and a migration.
 ///
 /// ```swift
 /// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url), log: .printed)
 /// ```
 /// The environment variable `TRELLIS_LOG=queries` prints the same for every container without a log of its own;
 /// `TRELLIS_LOG=queries,values` also prints the values.
+///
+/// A log is also the hook for tracers and metrics: the closure of ``init(includesValues:begin:)`` receives the begin of each
+/// operation, and returns a closure that receives its end.
 public struct QueryLog: Sendable {
+  /// Receives the end of an operation.
+  public typealias End = @Sendable (QueryLogEntry) -> Void
+
   /// Whether entries contain the values of requests, which may be user data.
   public let includesValues: Bool
-  let receive: @Sendable (QueryLogEntry) -> Void
+  private let begin: @Sendable (_ kind: QueryLogEntry.Kind, _ subject: String?) -> End
 
+  /// Creates a log that receives each operation when it has ended.
+  ///
   /// - Parameters:
   ///   - includesValues: whether entries contain values, which may be user data.
-  ///   - receive: called after each request, on the thread that made it. It must not use the context that made the
+  ///   - receive: called after each operation, on the thread that ran it. It must not use the context that made the
   ///     request.
-  public init(includesValues: Bool = false, _ receive: @escaping @Sendable (QueryLogEntry) -> Void) {
-    self.includesValues = includesValues
-    self.receive = receive
+  public init(includesValues: Bool = false, _ receive: @escaping End) {
+    self.init(includesValues: includesValues) { _, _ in receive }
   }
 
-  package func add(_ entry: QueryLogEntry) { receive(entry) }
+  /// Creates a log that receives the begin and the end of each operation, as a tracer needs.
+  ///
+  /// ```swift
+  /// let log = QueryLog(begin: { kind, subject in
+  ///   let span = tracer.startSpan("\(kind) \(subject ?? "")")
+  ///   return { entry in span.end(rows: entry.rows) }
+  /// })
+  /// ```
+  /// Operations of one thread lie in each other: those that a step of a migration makes end before the migration does.
+  ///
+  /// - Parameters:
+  ///   - includesValues: whether entries contain values, which may be user data.
+  ///   - begin: called before each operation, with its kind and the entity, or the entity and the relationship with a dot.
+  ///     It returns what is called once after the operation, on the same thread. Neither may use the context that makes
+  ///     the request.
+  public init(
+    includesValues: Bool = false,
+    begin: @escaping @Sendable (_ kind: QueryLogEntry.Kind, _ subject: String?) -> End
+  ) {
+    self.includesValues = includesValues
+    self.begin = begin
+  }
+
+  /// Creates a log that passes everything to several logs, such as one that traces and one that counts. Values are passed
+  /// to those that include them.
+  ///
+  /// - Parameter logs: the logs, which are told of a begin in this order, and of an end in the reverse order.
+  public init(_ logs: [QueryLog]) {
+    self.init(includesValues: logs.contains(where: \.includesValues)) { kind, subject in
+      let ends = logs.map { log in (log.begin(kind, subject), log.includesValues) }
+      return { entry in
+        let plain = entry.withoutValues
+        for (end, includesValues) in ends.reversed() { end(includesValues ? entry : plain) }
+      }
+    }
+  }
+
+  /// Tells of the begin of an operation.
+  ///
+  /// - Returns: what has to be told of the end, once.
+  package func begins(_ kind: QueryLogEntry.Kind, _ subject: String? = nil) -> End { begin(kind, subject) }
+
+  /// Runs an operation, and tells of its begin and its end.
+  ///
+  /// - Parameters:
+  ///   - details: called after the operation: its statements and its values.
+  ///   - body: the operation, which counts its rows.
+  package func logged<Result>(
+    _ kind: QueryLogEntry.Kind, _ subject: String? = nil,
+    details: () -> (statements: [StatementTrace.Statement], values: [StoredValue]) = { ([], []) },
+    _ body: (_ rows: inout Int) throws -> Result
+  ) throws -> Result {
+    let end = begin(kind, subject)
+    let clock = ContinuousClock()
+    let start = clock.now
+    var rows = 0
+    var failure: String?
+    defer {
+      let duration = clock.now - start
+      let (statements, values) = details()
+      end(
+        QueryLogEntry(
+          kind: kind, subject: subject, rows: rows, duration: duration, statements: statements, values: values,
+          failure: failure))
+    }
+    do {
+      return try body(&rows)
+    } catch {
+      failure = QueryLogEntry.failure(of: error)
+      throw error
+    }
+  }
 }
 
-/// One request to a store, with its cost.
+/// One operation on a store, with its cost.
 public struct QueryLogEntry: Sendable, CustomStringConvertible {
-  /// The kind of a request.
+  /// The kind of an operation.
   public enum Kind: String, Sendable {
     /// The rows of a request.
     case fetch
@@ -56,13 +134,17 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
     case updateAll = "update all"
     /// A delete of all rows of a request.
     case deleteAll = "delete all"
+    /// The opening of the store, with a migration if one is needed.
+    case opening
+    /// The migration of the store, from its begin to the end of the opening.
+    case migration
   }
 
-  /// What was asked of the store.
+  /// What was done.
   public let kind: Kind
-  /// The requested entity; for a relationship, its entity and name with a dot; nil for a save.
+  /// The requested entity; for a relationship, its entity and name with a dot; nil for a save, an opening and a migration.
   public let subject: String?
-  /// The number of rows that were read or written.
+  /// The number of rows that were read or written; 0 for an opening and a migration.
   public let rows: Int
   /// The duration of the whole call, including the time to create objects from rows.
   public let duration: Duration
@@ -71,7 +153,8 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
   /// The values of the request: those of the predicate in order, then limit and offset; or the keys of objects or
   /// owners; or the values that are assigned to many objects. Empty unless values are included, and for a save.
   public let values: [StoredValue]
-  /// The reason for a failure; nil if the request succeeded.
+  /// The reason for a failure, without user data: the code of a ``StoreError``, or the type of another error. Nil if the
+  /// operation succeeded.
   public let failure: String?
 
   package init(
@@ -91,10 +174,24 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
   public var description: String {
     let (seconds, attoseconds) = duration.components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-    var parts = [kind.rawValue + (subject.map { " \($0)" } ?? ""), "\(rows) rows", "\(microseconds) µs"]
+    var parts = [kind.rawValue + (subject.map { " \($0)" } ?? "")]
+    if kind != .opening && kind != .migration { parts.append("\(rows) row\(rows == 1 ? "" : "s")") }
+    parts.append("\(microseconds) µs")
     if let failure { parts.append("failed: \(failure)") }
     let first = parts.joined(separator: ", ") + (statements.allSatisfy(\.values.isEmpty) ? shownValues : "")
     return ([first] + statements.map { "  \($0)" }).joined(separator: "\n")
+  }
+
+  /// The entry for a log that does not include values.
+  fileprivate var withoutValues: QueryLogEntry {
+    QueryLogEntry(
+      kind: kind, subject: subject, rows: rows, duration: duration, statements: statements.map(\.withoutValues),
+      failure: failure)
+  }
+
+  /// What an entry says of an error. Messages may contain user data.
+  package static func failure(of error: any Error) -> String {
+    (error as? StoreError)?.code.rawValue ?? "\(type(of: error))"
   }
 
   /// The first twenty values.
@@ -363,23 +460,8 @@ package final class LoggingConnection: StoreConnection {
     _ body: (inout Int) throws -> Result
   ) throws -> Result {
     _ = statements.take()
-    let clock = ContinuousClock()
-    let start = clock.now
-    var rows = 0
-    var failure: String?
-    defer {
-      log.add(
-        QueryLogEntry(
-          kind: kind, subject: subject, rows: rows, duration: clock.now - start, statements: statements.take(),
-          values: log.includesValues ? values() : [], failure: failure))
-    }
-    do {
-      return try body(&rows)
-    } catch {
-      // Messages of other errors may contain user data.
-      failure = (error as? StoreError)?.code.rawValue ?? "\(type(of: error))"
-      throw error
-    }
+    return try log.logged(
+      kind, subject, details: { (statements.take(), log.includesValues ? values() : []) }, body)
   }
 
   private static func values(_ keys: [Int64]) -> [StoredValue] { keys.map { .integer($0) } }
@@ -419,6 +501,12 @@ public final class StatementTrace {
     public fileprivate(set) var values: [StoredValue] = []
     /// The number of consecutive runs.
     public fileprivate(set) var runs = 1
+
+    fileprivate var withoutValues: Statement {
+      var statement = self
+      statement.values = []
+      return statement
+    }
 
     public var description: String {
       let times = runs > 1 ? ", \(runs) times" : ""

@@ -12,13 +12,22 @@ public final class SaveRequest {
   public struct Inserts {
     /// The number of the entity.
     public var entity: Int
-    /// The new rows.
+    /// The new rows. Each begins with version 1, unless ``formerVersions`` has its key.
     public var records: [any StoredRecord]
+    /// The last versions of rows that were deleted and come back with their keys, by key. Such a row begins with the
+    /// version after it, so that a writer that has read the deleted row finds a conflict.
+    public var formerVersions: [Int64: Int64] = [:]
 
     /// Creates the inserts of one entity.
     public init(entity: Int, records: [any StoredRecord]) {
       self.entity = entity
       self.records = records
+    }
+
+    /// The version that the row of a key begins with.
+    package func version(of key: Int64) -> Int64 {
+      guard let former = formerVersions[key], former > 0, former < .max else { return 1 }
+      return former + 1
     }
   }
 
@@ -157,6 +166,8 @@ public final class SaveRequest {
 
   /// The author of the context that saves; nil if it has none.
   @exclusivity(unchecked) package var author: String?
+  /// The notes to change.
+  @exclusivity(unchecked) package var notes: [StoreNote] = []
 
   /// Creates a request that changes nothing.
   public init() {}
@@ -175,13 +186,14 @@ public final class SaveRequest {
     copy.counts = counts
     copy.denials = denials
     copy.author = author
+    copy.notes = notes
     return copy
   }
 
   /// Whether there is nothing to write.
   public var isEmpty: Bool {
     inserts.isEmpty && updates.isEmpty && deletes.isEmpty && pairs.isEmpty && places.isEmpty
-      && clearedReferences.isEmpty && cascades.isEmpty
+      && clearedReferences.isEmpty && cascades.isEmpty && notes.isEmpty
   }
 }
 

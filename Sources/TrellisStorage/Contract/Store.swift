@@ -38,6 +38,14 @@ public protocol Store: AnyObject, Sendable {
   /// - Returns: the number of removed files.
   /// - Throws: ``StoreError`` with the code `busy` if the store is open elsewhere.
   func collectExternalFiles() throws -> Int
+  /// Ends what connections do, and releases locks and files, until ``resume()``. Until then, calls of connections and of
+  /// this store throw ``StoreError`` with the code `suspended`. A store without locks and files need not implement it.
+  ///
+  /// - Parameter timeout: the maximum time.
+  /// - Throws: ``StoreError`` with the code `timedOut`. The store stays suspended.
+  func suspend(within timeout: Duration) throws
+  /// Ends a suspension.
+  func resume()
   /// Releases the resources that no connection needs. After that, no connection is made and no keys are reserved or
   /// returned. A store without resources need not implement it.
   func close()
@@ -45,6 +53,8 @@ public protocol Store: AnyObject, Sendable {
 
 extension Store {
   public func close() {}
+  public func suspend(within timeout: Duration) throws {}
+  public func resume() {}
   public var keyBlock: Int64 { KeyReservation.size }
   public var concurrentWorkers: Int { 1 }
   public func collectExternalFiles() throws -> Int { 0 }
@@ -395,6 +405,20 @@ package enum KeyReservation {
   /// The number of keys that a container reserves when it opens a store of its own. An insert never has to access the
   /// store, and 2³¹ openings fit into 63 bits.
   package static let size: Int64 = 1 << 32
+
+  /// The number of keys that each store of a replica set has for itself.
+  package static let replicaSpace: Int64 = 1 << 43
+
+  /// The first key of those stores of a replica set that have a number. Such a store has fewer keys than others.
+  package static let firstOfReplicas = replicaSpace
+
+  /// Whether keys are those of one store of a replica set.
+  package static func areOfOneReplica(_ keys: Range<Int64>) -> Bool {
+    keys.isEmpty || keys.lowerBound / replicaSpace == (keys.upperBound - 1) / replicaSpace
+  }
+
+  /// The largest number of keys that a store with a number reserves at a time.
+  package static let sizeInReplicas: Int64 = 1 << 16
 
   /// The error when no keys are left.
   package static func exhausted(_ store: String) -> StoreError {

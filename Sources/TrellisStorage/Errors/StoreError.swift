@@ -10,6 +10,16 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 
     /// The store's library is missing or too old.
     public static let libraryUnavailable = Code(rawValue: "library-unavailable")
+    /// The process uses another SQLite library already.
+    public static let otherLibrary = Code(rawValue: "other-library")
+    /// The store was to be encrypted, and its library cannot do that.
+    public static let noEncryption = Code(rawValue: "no-encryption")
+    /// The program gave no key.
+    public static let noKey = Code(rawValue: "no-key")
+    /// The file is encrypted with another key, or it cannot be decrypted for another reason.
+    public static let wrongKey = Code(rawValue: "wrong-key")
+    /// The file is not encrypted, and was opened with a key.
+    public static let notEncrypted = Code(rawValue: "not-encrypted")
     /// The file or its folder cannot be opened.
     public static let cannotOpen = Code(rawValue: "cannot-open")
     /// The file is not a Trellis store.
@@ -74,6 +84,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let unstorableValue = Code(rawValue: "unstorable-value")
     /// The container was closed, and its store with it.
     public static let closed = Code(rawValue: "closed")
+    /// The container is suspended, and its store is released until it resumes.
+    public static let suspended = Code(rawValue: "suspended")
     /// The operation is not supported by this kind of store.
     public static let unsupported = Code(rawValue: "unsupported")
     /// A limit of the store was exceeded.

@@ -63,6 +63,15 @@ package final class ExternalFolder: ExternalFileOrigin {
     }
   }
 
+  /// Closes the lock file until the folder is next used.
+  package func release() {
+    shared.withLock { shared in
+      try? shared.lock?.close()
+      shared.lock = nil
+      shared.isLockTried = false
+    }
+  }
+
   // MARK: Values in memory
 
   package func noteUse(of digest: ContentDigest) {

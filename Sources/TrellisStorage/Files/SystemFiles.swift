@@ -5,8 +5,8 @@
     import Glibc
   #elseif canImport(Musl)
     import Musl
-  #elseif canImport(Bionic)
-    import Bionic
+  #elseif canImport(Android)
+    import Android
   #elseif canImport(Darwin)
     import Darwin
   #endif
@@ -32,7 +32,7 @@
     package func read<Content: FileContent>(
       _ path: String, limit: Int, followingLinks: Bool
     ) throws(FileProblem) -> (bytes: Content, stamp: FileStamp) {
-      let file = try Descriptor(reading: path, followingLinks: followingLinks)
+      let file = try Descriptor.reading(path, followingLinks: followingLinks)
       defer { try? file.close() }
       let stamp = try file.stamp()
       guard stamp.size <= limit else { throw FileProblem(.tooLarge, "it is larger than \(limit) bytes") }
@@ -43,7 +43,7 @@
       _ path: String, inPiecesOf size: Int, followingLinks: Bool,
       _ body: (UnsafeRawBufferPointer) throws(FileProblem) -> Bool
     ) throws(FileProblem) {
-      let file = try Descriptor(reading: path, followingLinks: followingLinks)
+      let file = try Descriptor.reading(path, followingLinks: followingLinks)
       defer { try? file.close() }
       let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, size), alignment: 16)
       defer { piece.deallocate() }
@@ -66,7 +66,7 @@
     }
 
     package func rename(_ path: String, to other: String) throws(FileProblem) {
-      guard Foundation.rename(path, other) == 0 else { throw .last }
+      guard systemRename(path, other) == 0 else { throw .last }
     }
 
     package func rename(_ path: String, toUnused other: String) throws(FileProblem) {
@@ -158,8 +158,24 @@
 
     deinit { try? close() }
 
+    /// - Parameter number: a descriptor of a regular file that is open for reading.
+    private init(_ number: Int32) {
+      self.number = number
+      isLock = false
+    }
+
+    /// The file as ``init(reading:followingLinks:)`` opens it, with a descriptor that was kept if there is one.
+    static func reading(_ path: String, followingLinks: Bool) throws(FileProblem) -> Descriptor {
+      if followingLinks, let kept = LockedFiles.take(path) {
+        let file = Descriptor(kept)
+        guard lseek(kept, 0, SEEK_SET) == 0 else { throw .last }
+        return file
+      }
+      return try Descriptor(reading: path, followingLinks: followingLinks)
+    }
+
     /// Opens a regular file for reading. Any other kind of file is refused, and opening a pipe does not block.
-    convenience init(reading path: String, followingLinks: Bool) throws(FileProblem) {
+    private convenience init(reading path: String, followingLinks: Bool) throws(FileProblem) {
       do throws(FileProblem) {
         try self.init(path, O_RDONLY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW))
       } catch {
@@ -193,7 +209,7 @@
       var filled = 0
       while filled < buffer.count {
         let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-        let count = Foundation.read(number, rest.baseAddress, rest.count)
+        let count = systemRead(number, rest)
         if count < 0, errno == EINTR { continue }
         guard count >= 0 else { throw .last }
         if count == 0 { break }
@@ -224,7 +240,7 @@
     func write(_ bytes: UnsafeRawBufferPointer) throws(FileProblem) {
       var rest = bytes
       while !rest.isEmpty {
-        let count = Foundation.write(number, rest.baseAddress, rest.count)
+        let count = systemWrite(number, rest)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { throw count == 0 ? FileProblem(.full, "nothing more can be written") : .last }
         rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
@@ -249,12 +265,24 @@
       // A process that is being spawned briefly has a copy of every descriptor, which would keep the lock.
       if isLock { _ = flock(number, LOCK_UN) }
       // The descriptor is closed even if the call fails.
-      guard Foundation.close(number) == 0 || errno == EINTR else { throw .last }
+      guard LockedFiles.close(number) == 0 || errno == EINTR else { throw .last }
     }
   }
 
+  // Where the C library's names are those of methods. Not every Foundation exports the whole library.
+
+  private func systemRename(_ path: String, _ other: String) -> Int32 { rename(path, other) }
+
+  private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
+  }
+
+  private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+  }
+
   extension FileStamp {
-    fileprivate init(_ status: stat) {
+    init(_ status: stat) {
       #if canImport(Darwin)
         let modified = status.st_mtimespec
       #else

@@ -88,6 +88,8 @@ package enum HistoryMoment: Sendable {
   case now
   /// After the last transaction that is not later than a time, in microseconds since 1970.
   case time(Int64)
+  /// After the last transaction whose number is lower.
+  case before(Int64)
 }
 
 /// A store that may record its history.
@@ -119,10 +121,22 @@ package protocol HistoryConnection: StoreConnection {
   ///
   /// - Returns: the number of deleted transactions.
   func deleteHistory(before position: HistoryPosition) throws -> Int
+  /// Waits until the history has everything that was committed before the call. The default implementation is for a
+  /// history that always has.
+  ///
+  /// - Throws: ``StoreError`` with the code `timedOut` if transactions of others stay open.
+  func waitUntilSettled() throws
+}
+
+extension HistoryConnection {
+  package func waitUntilSettled() throws {}
 }
 
 /// The errors of histories.
 package enum HistoryError {
+  /// The prefix of the name of a table without former rows, in the error of a statement that would read it as it was.
+  package static let missingPrefix = "_noValues."
+
   package static func none(_ store: String) -> StoreError {
     StoreError(
       .unsupported, "\(store) records no history.",

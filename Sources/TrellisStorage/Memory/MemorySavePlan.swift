@@ -22,6 +22,7 @@ package struct SaveDraft {
   struct Insert: Sendable {
     let entity: Int
     let key: Int64
+    let version: Int64
     let values: [StoredValue]
   }
 
@@ -61,7 +62,7 @@ package struct SaveDraft {
     let model = layout.model
     for group in request.inserts {
       let entity = try model.entity(numbered: group.entity)
-      for record in group.records { try insert(record, entity, writer) }
+      for record in group.records { try insert(record, group.version(of: record.storedKey), entity, writer) }
     }
     for group in request.updates {
       let entity = try model.entity(numbered: group.entity)
@@ -80,14 +81,16 @@ package struct SaveDraft {
     cleared = request.clearedReferences
   }
 
-  private mutating func insert(_ record: any StoredRecord, _ entity: Entity, _ writer: ValueWriter) throws {
+  private mutating func insert(
+    _ record: any StoredRecord, _ version: Int64, _ entity: Entity, _ writer: ValueWriter
+  ) throws {
     let key = record.storedKey
     guard key > 0 else { throw StoreError.malformed("A new row has no key.") }
     guard let values = writer.collect(entity.columns.count, record.writeRow) else {
       throw StoreError.wrongColumns(entity)
     }
     for (column, value) in zip(entity.columns, values) { try column.check(value, entity) }
-    inserts.append(Insert(entity: entity.index, key: key, values: values))
+    inserts.append(Insert(entity: entity.index, key: key, version: version, values: values))
     highestKey = max(highestKey, key)
   }
 
@@ -245,7 +248,7 @@ struct SavePlan {
     guard row(root, insert.key, state) == nil else {
       throw StoreError.malformed("A new row of \(layout.model.entities[insert.entity].name) has a key that is taken.")
     }
-    let new = MemoryRow(key: insert.key, version: 1, entity: insert.entity, values: insert.values)
+    let new = MemoryRow(key: insert.key, version: insert.version, entity: insert.entity, values: insert.values)
     set(new, root, insert.key, state)
   }
 

@@ -447,7 +447,7 @@ private struct DuplicateRows {
 // MARK: - Memory migration counts
 
 /// The counts of a state in memory for the plan of its migration.
-struct MemoryMigrationCounts: MigrationCounts {
+struct MemoryMigrationCounts: LossCounts {
   let migration: Migration
   let snapshot: Snapshot
   let lostPairs: [Int: Int]
@@ -482,19 +482,7 @@ struct MemoryMigrationCounts: MigrationCounts {
     return misfits
   }
 
-  func lost(_ loss: Loss) -> Int {
-    var count = 0
-    for owner in loss.owners {
-      switch loss.subject {
-      case .rows: count += rows(of: owner)
-      case .values(let number):
-        guard let column = migration.stored.entities[loss.entity].properties[number].column else { continue }
-        count += self.count(owner) { !$0.value(column).isNull }
-      case .pairs(let number): count += pairs(number, of: owner, with: loss.partners)
-      }
-    }
-    return count
-  }
+  func present(column: Int, in entity: Int) -> Int { count(entity) { !$0.value(column).isNull } }
 
   func lostPairs(of link: Int) -> Int { lostPairs[link] ?? 0 }
 
@@ -507,7 +495,7 @@ struct MemoryMigrationCounts: MigrationCounts {
     return count
   }
 
-  private func pairs(_ number: Int, of entity: Int, with partners: [Int]) -> Int {
+  func pairs(_ number: Int, of entity: Int, with partners: [Int]) -> Int {
     guard let relationship = migration.stored.entities[entity].properties[number].relationship,
       let (link, isSecond) = migration.storedLinks.link(of: relationship)
     else { return 0 }

@@ -236,3 +236,40 @@ enum PairPlaces {
   /// The distance between two places. Contexts number in the same way, so that insertions fit in between.
   static let gap: Int64 = 1_024
 }
+
+// MARK: - Kept rows
+
+/// The rows of a stored table which all become rows of one current table, so that the table itself may stay.
+package struct KeptRows {
+  /// The stored root entity.
+  package let origin: Entity
+  package private(set) var moves: [RowMove] = []
+  /// The names of the entities whose rows stay, before and after.
+  package private(set) var names: [(from: String, to: String)] = []
+  /// The names of stored entities whose rows are deleted.
+  package private(set) var removed: [String] = []
+  /// Whether rows get a column with the name of their entity.
+  package let becomesHierarchy: Bool
+
+  /// - Returns: nil if rows of another table become rows of the current root entity, or rows of the stored one go elsewhere.
+  package init?(of root: Entity, in migration: Migration) {
+    let (stored, current) = (migration.stored, migration.current)
+    guard let number = migration.match.origins[root.index], stored.entities[number].parent == nil else { return nil }
+    origin = stored.entities[number]
+    if origin.isInHierarchy && !root.isInHierarchy { return nil }
+    becomesHierarchy = root.isInHierarchy && !origin.isInHierarchy
+    var moved: Set<Int> = []
+    for case let move? in migration.rows {
+      let isOfTable = current.entities[move.entity].root == root.index
+      guard isOfTable == (stored.entities[move.origin].root == number) else { return nil }
+      if !isOfTable { continue }
+      moves.append(move)
+      names.append((stored.name(ofEntity: move.origin), current.name(ofEntity: move.entity)))
+      moved.insert(move.origin)
+    }
+    for entity in origin.subtree where !stored.entities[entity].isAbstract && !moved.contains(entity) {
+      removed.append(stored.name(ofEntity: entity))
+    }
+    if !removed.isEmpty && !origin.isInHierarchy { return nil }
+  }
+}

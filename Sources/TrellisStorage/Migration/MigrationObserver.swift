@@ -40,6 +40,20 @@ package final class MigrationObserver: Sendable {
     show()
   }
 
+  /// Called before work that may be part of what has begun.
+  package func continueOrBegin(total: Double) {
+    if work.withLock({ $0.total == 0 }) { begin(total: total) }
+  }
+
+  /// Called at the end, if work has begun.
+  package func end() {
+    let hasBegun = work.withLock { work in
+      work.done = work.total
+      return work.total > 0
+    }
+    if hasBegun { show() }
+  }
+
   /// Called after each part of the work.
   package func finish(_ part: Double) {
     work.withLock { work in

@@ -226,6 +226,34 @@ package protocol MigrationCounts {
   func breaches(of bound: Int) throws -> Int?
 }
 
+/// The counts of a store that counts what each entity loses by itself.
+package protocol LossCounts: MigrationCounts {
+  var migration: Migration { get }
+  /// The rows with a value.
+  func present(column: Int, in entity: Int) throws -> Int
+  /// The pairs of a relationship that the rows of an entity have with rows of others.
+  func pairs(_ number: Int, of entity: Int, with partners: [Int]) throws -> Int
+}
+
+extension LossCounts {
+  package func lost(_ loss: Loss) throws -> Int { try sum(loss) }
+
+  /// The values or pairs that are lost, of all entities together.
+  package func sum(_ loss: Loss) throws -> Int {
+    var count = 0
+    for owner in loss.owners {
+      switch loss.subject {
+      case .rows: count += try rows(of: owner)
+      case .values(let number):
+        guard let column = migration.stored.entities[loss.entity].properties[number].column else { continue }
+        count += try present(column: column, in: owner)
+      case .pairs(let number): count += try pairs(number, of: owner, with: loss.partners)
+      }
+    }
+    return count
+  }
+}
+
 /// The values of a column that a conversion has no counterpart for.
 package struct Misfits: Hashable, Sendable {
   /// The number of values.

@@ -236,9 +236,7 @@ enum AttributeForm: Hashable, Sendable {
   /// - Parameter enumeration: The enum with a name.
   init(_ type: AttributeType, enumeration: (String) -> EnumDescription?) {
     switch type {
-    case .int16: self = .integer(Int64(Int16.min)...Int64(Int16.max))
-    case .int32: self = .integer(Int64(Int32.min)...Int64(Int32.max))
-    case .int64: self = .integer(.min ... .max)
+    case .int16, .int32, .int64: self = .integer(type.integerRange)
     case .bool: self = .bool
     case .float: self = .float
     case .double: self = .double

@@ -1,52 +1,52 @@
 import Synchronization
 package import TrellisModel
 
-/// The table and column names of each entity.
-package final class TableLayout: Sendable {
-  package let model: Model
+/// The table and column names of each entity. Each database may have a subclass with what its statements read besides.
+///
+/// `@unchecked` is sound because all properties are constants of Sendable types, here and in subclasses.
+package class TableLayout: @unchecked Sendable {
+  package final let model: Model
   /// The tables, by entity number. The names of each are made when it is first used.
-  package let tables: LazyList<EntityTable>
-  private let order = AtomicLazyReference<InsertOrder>()
-  /// The full-text tables that queries may use.
-  package let search: SearchPlan
-  /// The columns of stored derived attributes that queries may use.
-  package let derived: DerivedPlan
+  package final let tables: LazyList<EntityTable>
+  private final let order = AtomicLazyReference<InsertOrder>()
   /// Whether the names of tables stand for views of their former rows, which have no indexes and no order.
-  package let isPast: Bool
+  package final let isPast: Bool
   /// The names of tables and columns in statements.
-  package let names: SQLNames
+  package final let names: SQLNames
+  package final let dialect: SQLDialect
 
-  package init(
-    _ model: Model, search: SearchPlan = SearchPlan(), derived: DerivedPlan = DerivedPlan(), isPast: Bool = false,
-    names: SQLNames = SQLNames()
-  ) {
-    self.derived = derived
+  package init(_ model: Model, isPast: Bool = false, names: SQLNames, dialect: SQLDialect) {
     self.isPast = isPast
     self.model = model
-    self.search = search
     self.names = names
+    self.dialect = dialect
     tables = LazyList(count: model.entities.count) { EntityTable(model.entities[$0], in: model, names) }
   }
 
   /// The insert rank of each entity: referenced rows have lower ranks, except in cycles.
   ///
   /// - Complexity: linear in the number of references on first use, then constant.
-  package var insertRanks: [Int] { (order.load() ?? order.storeIfNil(InsertOrder(model))).ranks }
-
-  /// Whether a stored derived attribute at a path's end is read from its column, rather than computed.
-  ///
-  /// The object at the end of a to-one may be missing. Then its count of members is 0, but its column would be nil.
-  func readsDerivedColumn(at path: PropertyPath) -> Bool { !derived.isEmpty && path.onlyStep != nil }
+  package final var insertRanks: [Int] { (order.load() ?? order.storeIfNil(InsertOrder(model))).ranks }
 
   /// The relationship of a property number. Nil if there is none.
-  package func relationship(_ entity: Int, _ property: Int) -> Relationship? {
+  package final func relationship(_ entity: Int, _ property: Int) -> Relationship? {
     guard model.entities.indices.contains(entity) else { return nil }
     let properties = model.entities[entity].properties
     return properties.indices.contains(property) ? properties[property].relationship : nil
   }
 
+  /// The numbers of the columns for a mask's properties, in order. A reference's position column is included.
+  package final func columns(of entity: Int, _ mask: ColumnMask) -> [Int] {
+    model.entities[entity].columns.indices.filter { number in
+      switch model.entities[entity].columns[number].content {
+      case .attribute(let property), .order(let property): mask.contains(property)
+      case .reference(let property, _): mask.contains(property)
+      }
+    }
+  }
+
   /// The quoted name of an entity's column. Nil if there is none.
-  package func column(_ column: Int, of entity: Int) -> String? {
+  package final func column(_ column: Int, of entity: Int) -> String? {
     let names = tables[entity].columns
     return names.indices.contains(column) ? names[column] : nil
   }
@@ -193,6 +193,8 @@ package struct SQLNames: Sendable {
   private let limit: Int
   /// The names of columns that the store keeps for itself.
   private let reserved: Set<String>
+  /// What statements read in the place of tables.
+  private var shown: [String: String] = [:]
 
   /// The names as the model has them.
   package init() { self.init(qualifier: "", limit: .max, reserved: []) }
@@ -203,7 +205,19 @@ package struct SQLNames: Sendable {
     self.reserved = reserved
   }
 
-  package func table(_ name: String) -> String { qualifier + identifier(name) }
+  package func table(_ name: String) -> String {
+    if !shown.isEmpty, let rows = shown[name] { return rows }
+    return qualifier + identifier(name)
+  }
+
+  /// Names for statements that only read.
+  ///
+  /// - Parameter rows: what is read in the place of each table, a query in parentheses.
+  package func showing(_ rows: [String: String]) -> SQLNames {
+    var names = self
+    names.shown = rows
+    return names
+  }
 
   package func column(_ name: String) -> String {
     identifier(reserved.contains(name) ? "_column.\(name)" : name)
@@ -251,9 +265,9 @@ package enum SQLName {
   package static let id = "\"_id\""
   package static let version = "\"_version\""
   package static let entity = "\"_entity\""
-  /// The table with the metadata of the file.
+  /// The table with the metadata of the store.
   package static let metadata = "\"_trellis\""
-  /// The table with the models that the file has had.
+  /// The table with the models that the store has had.
   package static let models = "\"_models\""
 }
 
@@ -267,63 +281,5 @@ extension Collection<String> {
       text += part
     }
     return text
-  }
-}
-
-// MARK: - Name clashes
-
-extension SchemaStatements {
-  /// The reason why the model's names cannot be table and column names, as a sentence. Nil if they can.
-  ///
-  /// SQLite ignores case in ASCII names, and reserves names that begin with `sqlite_`.
-  ///
-  /// - Complexity: linear in the number of columns.
-  package var nameClash: String? {
-    var tables: [String: String] = [:]
-    for entity in model.entities where entity.parent == nil {
-      if entity.name.asciiLowercased.hasPrefix("sqlite_") {
-        return "\(entity.name) is a name that SQLite keeps for itself"
-      }
-      if let unfit = unfitName(entity) { return unfit }
-      if let other = tables.updateValue(entity.name, forKey: entity.name.asciiLowercased) {
-        return "the entities \(other) and \(entity.name) differ in case only"
-      }
-      if let clash = columnClash(entity) { return clash }
-    }
-    return nil
-  }
-
-  /// SQLite reads a statement up to the first NUL. Names that begin with an underscore are reserved for Trellis's own
-  /// tables.
-  private func unfitName(_ root: Entity) -> String? {
-    for number in root.subtree {
-      let entity = model.entities[number]
-      if entity.name.utf8.first == UInt8(ascii: "_") {
-        return "\(entity.name) begins as the names of the store's own tables"
-      }
-      for name in [entity.name] + entity.properties.map(\.name) where name.utf8.contains(0) {
-        return "a name of \(entity.name) contains NUL"
-      }
-    }
-    return nil
-  }
-
-  private func columnClash(_ root: Entity) -> String? {
-    var columns: [String: String] = ["_id": "_id", "_version": "_version", "_entity": "_entity"]
-    var known: Set<String> = []
-    for number in root.subtree {
-      for column in model.entities[number].columns where known.insert(column.name).inserted {
-        if let other = columns.updateValue(column.name, forKey: column.name.asciiLowercased) {
-          return "the properties \(other) and \(column.name) of \(root.name) differ in case only"
-        }
-      }
-    }
-    return nil
-  }
-}
-
-extension String {
-  fileprivate var asciiLowercased: String {
-    String(decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 + 0x20 : $0 }, as: UTF8.self)
   }
 }

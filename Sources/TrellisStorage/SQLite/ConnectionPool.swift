@@ -28,9 +28,24 @@ final class ConnectionPool: Sendable {
     var count = 1
     var waiting: [Waiter] = []
     var isClosed = false
+    /// Whether connections are closed when they are returned, and none is lent.
+    var isSuspended = false
+    /// The number of times that all connections were to be closed. Those of an earlier time are not lent again.
+    var renewals = 0
+    /// Whether the first connection is open, or being opened.
+    var hasFirst = true
+    /// The connections of past moments that are not lent, by those who use them.
+    var past: [ObjectIdentifier: Kept] = [:]
+    /// The number of lent connections of past moments.
+    var lentPast = 0
     /// Whether a sweep that closes idle connections is scheduled.
     var isSweeping = false
+
+    var refusal: Refusal? { isClosed ? .closed : isSuspended ? .suspended : nil }
   }
+
+  /// Why no connection is lent.
+  private enum Refusal { case closed, suspended }
 
   /// A caller in the queue.
   private final class Waiter: Sendable {
@@ -57,17 +72,21 @@ final class ConnectionPool: Sendable {
   private let most: Int
   private let sweepInterval: DispatchTimeInterval
   private let name: String
-  private let open: @Sendable () throws(StoreError) -> SQLiteConnection
+  private let open: @Sendable (_ isFirst: Bool) throws(StoreError) -> SQLiteConnection
+  private let handles: OpenHandles
   private let state: Locked<State>
 
   /// - Parameters:
   ///   - first: the connection that stays open.
   ///   - most: the maximum number of open connections.
   ///   - sweepInterval: a connection is closed after one or two such intervals without use.
+  ///   - handles: the open connections of the store.
   init(
     _ first: sending SQLiteConnection, name: String, most: Int, sweepInterval: DispatchTimeInterval,
-    open: @escaping @Sendable () throws(StoreError) -> SQLiteConnection
+    handles: OpenHandles,
+    open: @escaping @Sendable (_ isFirst: Bool) throws(StoreError) -> SQLiteConnection
   ) {
+    self.handles = handles
     self.most = max(1, most)
     self.sweepInterval = sweepInterval
     self.name = name
@@ -87,8 +106,9 @@ final class ConnectionPool: Sendable {
   private enum Answer {
     case found(Kept)
     case mayOpen
+    case mayOpenFirst
     case mustWait(Waiter)
-    case closed
+    case refused(Refusal)
   }
 
   /// - Throws: ``StoreError`` if the pool is closed, or if no connection can be opened.
@@ -111,7 +131,12 @@ final class ConnectionPool: Sendable {
         return .found(Kept(connection: first.reference.takeRetainedValue()))
       }
       if let found = state.idle.popLast() { return .found(found) }
-      if state.isClosed { return .closed }
+      if let refusal = state.refusal { return .refused(refusal) }
+      if !state.hasFirst {
+        state.hasFirst = true
+        state.count += 1
+        return .mayOpenFirst
+      }
       if state.count >= most && trellis_thread_leases(0) == 0 {
         let waiter = Waiter()
         state.waiting.append(waiter)
@@ -123,13 +148,17 @@ final class ConnectionPool: Sendable {
     switch answer {
     case .found(let kept): return kept.connection
     case .mayOpen: return try openOne()
+    case .mayOpenFirst: return try openOne(isFirst: true)
     case .mustWait(let waiter): return try wait(waiter)
-    case .closed: throw closed
+    case .refused(let refusal): throw error(refusal)
     }
   }
 
-  private var closed: StoreError {
-    StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+  private func error(_ refusal: Refusal) -> StoreError {
+    switch refusal {
+    case .closed: StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+    case .suspended: .suspended(name)
+    }
   }
 
   /// - Returns: whether the pool was closed in the meantime. Then the connection is closed when the caller releases it.
@@ -138,9 +167,10 @@ final class ConnectionPool: Sendable {
     if connection.isFirst && park(connection) { return false }
     let kept = Kept(connection: connection)
     let (next, isClosed, mustSweep) = state.withLock { state -> (Waiter?, Bool, Bool) in
-      if state.isClosed {
+      if state.isClosed || state.isSuspended || connection.renewals != state.renewals {
         state.count -= 1
-        return (nil, true, false)
+        if connection.isFirst { state.hasFirst = false }
+        return (nil, state.isClosed, false)
       }
       if !state.waiting.isEmpty { return (state.waiting.removeFirst(), false, false) }
       if connection.isFirst {
@@ -163,7 +193,8 @@ final class ConnectionPool: Sendable {
   private func park(_ connection: SQLiteConnection) -> Bool {
     let parked = Parked(reference: .passUnretained(connection))
     return state.withLock { state in
-      guard state.count == 1, state.waiting.isEmpty, !state.isClosed else { return false }
+      guard state.count == 1, state.waiting.isEmpty, !state.isClosed, connection.renewals == state.renewals
+      else { return false }
       _ = parked.reference.retain()
       state.first = parked
       return true
@@ -171,12 +202,16 @@ final class ConnectionPool: Sendable {
   }
 
   /// Opens a connection that is already counted.
-  private func openOne() throws(StoreError) -> SQLiteConnection {
+  private func openOne(isFirst: Bool = false) throws(StoreError) -> SQLiteConnection {
     do throws(StoreError) {
-      if state.withLock({ $0.isClosed }) { throw closed }
-      return try open()
+      let (renewals, refusal) = state.withLock { ($0.renewals, $0.refusal) }
+      if let refusal { throw self.error(refusal) }
+      let connection = try open(isFirst)
+      connection.renewals = renewals
+      return connection
     } catch {
       let next = state.withLock { state -> Waiter? in
+        if isFirst { state.hasFirst = false }
         if !state.waiting.isEmpty { return state.waiting.removeFirst() }
         state.count -= 1
         return nil
@@ -222,6 +257,77 @@ final class ConnectionPool: Sendable {
     return idle.map(\.connection)
   }
 
+  // MARK: Suspending
+
+  /// Closes each connection as soon as it is not lent. Others are opened in their place.
+  func renew() { close(andLendsNone: false) }
+
+  /// Closes each connection as soon as it is not lent, and lends no other one.
+  func suspend() { close(andLendsNone: true) }
+
+  private func close(andLendsNone isSuspended: Bool) {
+    let (kept, waiting) = state.withLock { state in
+      if isSuspended { state.isSuspended = true }
+      state.renewals += 1
+      let first = state.first.map { Kept(connection: $0.reference.takeRetainedValue()) }
+      let kept = [first].compactMap { $0 } + state.idle
+      // Each caller in the queue counts until it has found the pool suspended.
+      state.count += state.waiting.count - kept.count
+      if first != nil { state.hasFirst = false }
+      state.first = nil
+      state.idle = []
+      defer { (state.past, state.waiting) = ([:], []) }
+      return (kept + state.past.values, state.waiting)
+    }
+    for waiter in waiting { waiter.call(.mayOpen) }
+    // The connections are closed here, outside of the lock.
+    _ = kept
+  }
+
+  func resume() { state.withLock { $0.isSuspended = false } }
+
+  /// Whether all connections are closed, and none is being opened.
+  var isReleased: Bool { state.withLock { $0.count == 0 && $0.lentPast == 0 } && handles.areAllClosed }
+
+  // MARK: Past moments
+
+  /// Lends the connection of a past moment, for which nobody waits.
+  func takePast(
+    _ owner: ObjectIdentifier, open: () throws(StoreError) -> SQLiteConnection
+  ) throws(StoreError) -> SQLiteConnection {
+    let (kept, renewals) = state.withLock { state -> (Kept?, Int?) in
+      if state.isSuspended { return (nil, nil) }
+      state.lentPast += 1
+      return (state.past.removeValue(forKey: owner), state.renewals)
+    }
+    guard let renewals else { throw StoreError.suspended(name) }
+    if let kept { return kept.connection }
+    do throws(StoreError) {
+      let connection = try open()
+      connection.renewals = renewals
+      return connection
+    } catch {
+      state.withLock { $0.lentPast -= 1 }
+      throw error
+    }
+  }
+
+  func giveBackPast(_ connection: SQLiteConnection, _ owner: ObjectIdentifier) {
+    let kept = Kept(connection: connection)
+    state.withLock { state in
+      state.lentPast -= 1
+      if connection.renewals == state.renewals { state.past[owner] = kept }
+    }
+  }
+
+  /// Closes the connection of a past moment.
+  func forgetPast(_ owner: ObjectIdentifier) {
+    let kept = state.withLock { $0.past.removeValue(forKey: owner) }
+    _ = kept
+  }
+
+  // MARK: Sweeping
+
   /// Schedules a sweep. There is a timer only while there is a connection to close.
   private func sweepLater() {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + sweepInterval) { [weak self] in self?.sweep() }
@@ -261,7 +367,10 @@ package final class LeasingConnection: StoreConnection {
 
   /// Runs a closure with a connection that no other caller uses in the meantime.
   @inline(__always) package func leased<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
-    if let lent { return try body(lent) }
+    if let lent {
+      if store.setup.handles.isSuspended.load(ordering: .relaxed) { throw StoreError.suspended(store.name) }
+      return try body(lent)
+    }
     let connection = try borrow()
     defer { release(connection, wasPinned: false) }
     do {
@@ -308,7 +417,11 @@ package final class LeasingConnection: StoreConnection {
   }
 
   /// Needs no connection as long as there are none: all connections and processes share the memory of the commit counter.
-  package func hasExternalChanges() -> Bool { store.setup.ledger.look() && !store.isMigratedByOthers }
+  package func hasExternalChanges() -> Bool {
+    // What others commit during a suspension is noticed after it.
+    if store.setup.handles.isSuspended.load(ordering: .relaxed) { return false }
+    return store.setup.ledger.look() && !store.isMigratedByOthers
+  }
 
   // MARK: Calls
 

@@ -1,10 +1,31 @@
 internal import CSQLite
 import Foundation
 
+/// How a connection uses a file.
+enum FileAccess {
+  case writing
+  /// Reads while others may write. SQLite opens the file for writing, because readers and writers agree about the log in
+  /// memory beside the file, but changes nothing.
+  case readingAmongWriters
+  /// Reads a file that may not be written to, and that others have open.
+  case reading
+  /// Reads a file without write permission and without a log, without any lock.
+  case readingAlone
+}
+
 /// One open SQLite connection with its prepared statements. It is used by one thread at a time.
 final class Database {
   let handle: OpaquePointer
   let path: String
+  /// Whether the file is encrypted, and was decrypted with the key of this connection.
+  let isEncrypted: Bool
+  let access: FileAccess
+  /// The file, as long as this connection is open.
+  private let file: LockedFiles.Identity?
+  /// How long it waits for locks. It outlives the connection.
+  private let waiting: UnsafeMutablePointer<trellis_waiting>
+  /// The connections of the store that this one belongs to.
+  private var store: OpenHandles?
   // One connection uses this, and each access ends before anything else is called, so accesses cannot overlap.
   @exclusivity(unchecked) var cache = StatementCache()
   @exclusivity(unchecked) var statistics = StatementStatistics()
@@ -12,35 +33,65 @@ final class Database {
   /// Opens an existing file.
   ///
   /// - Throws: ``StoreError``.
-  init(path: String, options: OpenOptions, isImmutable: Bool = false) throws(StoreError) {
+  init(path: String, options: OpenOptions, access: FileAccess? = nil) throws(StoreError) {
+    let access = access ?? (options.isReadOnly ? .reading : .writing)
     self.path = path
+    isEncrypted = options.key != nil
+    self.access = access
+    file = LockedFiles.willOpen(path)
+    waiting = .allocate(capacity: 1)
+    waiting.initialize(to: trellis_waiting(milliseconds: options.busyTimeoutMilliseconds, is_over: 0))
     var flags = TRELLIS_SQLITE_OPEN_NOMUTEX | TRELLIS_SQLITE_OPEN_EXRESCODE
-    flags |= options.isReadOnly ? TRELLIS_SQLITE_OPEN_READONLY : TRELLIS_SQLITE_OPEN_READWRITE
+    let opensForWriting = access == .writing || access == .readingAmongWriters
+    flags |= opensForWriting ? TRELLIS_SQLITE_OPEN_READWRITE : TRELLIS_SQLITE_OPEN_READONLY
+    let isImmutable = access == .readingAlone
     if isImmutable { flags |= TRELLIS_SQLITE_OPEN_URI }
+    if opensForWriting { flags |= options.marks.openFlags }
     var opened: OpaquePointer?
     let code = trellis_sqlite3_open_v2(isImmutable ? Self.immutableURI(path) : path, &opened, Int32(flags), nil)
     guard let opened, code == TRELLIS_SQLITE_OK else {
       let message = opened.map { String(cString: trellis_sqlite3_errmsg($0)) } ?? "out of memory"
       _ = trellis_sqlite3_close_v2(opened)
+      waiting.deallocate()
+      if let file { LockedFiles.didClose(file) }
       throw SQLiteErrors.error(code, message, path: path, doing: "open the file")
     }
     handle = opened
+    if let key = options.key { try unlock(with: key) }
     // SQLite opens a file without write permission, and would leave other files beside it before it reports an error.
-    if !options.isReadOnly && trellis_sqlite3_db_readonly(handle, "main") == 1 {
+    if opensForWriting && trellis_sqlite3_db_readonly(handle, "main") == 1 {
       throw error(TRELLIS_SQLITE_READONLY, doing: "open the file")
     }
-    try harden(busyTimeout: options.busyTimeoutMilliseconds)
+    try harden()
+    if isEncrypted { try checkKey() }
+  }
+
+  private var hasLog: Bool { PlatformFiles.size(path + "-wal") != 0 }
+
+  /// Lets a suspension of the store end what this connection does.
+  func join(_ store: OpenHandles) {
+    self.store = store
+    store.add(handle, waiting)
   }
 
   deinit {
+    store?.willClose(handle)
     for statement in cache.all { _ = trellis_sqlite3_finalize(statement.pointer) }
+    // A suspension does not wait for a checkpoint, and a reader makes none: the next program that writes does. An empty log
+    // is removed.
+    if store?.isSuspended.load(ordering: .relaxed) == true || access == .readingAmongWriters && hasLog {
+      _ = trellis_sqlite3_db_config(handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    }
     _ = trellis_sqlite3_close_v2(handle)
+    waiting.deallocate()
+    if let file { LockedFiles.didClose(file) }
+    store?.didClose()
   }
 
   /// Secures the connection. The file may come from anywhere: nothing in its schema is trusted, and no SQL can damage
   /// it.
-  private func harden(busyTimeout: Int32) throws(StoreError) {
-    _ = trellis_sqlite3_busy_timeout(handle, busyTimeout)
+  private func harden() throws(StoreError) {
+    try check(trellis_sqlite_wait(handle, waiting), doing: "prepare the connection")
     for (option, on) in [
       (TRELLIS_SQLITE_DBCONFIG_DEFENSIVE, 1), (TRELLIS_SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
       (TRELLIS_SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), (TRELLIS_SQLITE_DBCONFIG_ENABLE_VIEW, 0),
@@ -75,8 +126,18 @@ final class Database {
     guard code == TRELLIS_SQLITE_OK else { throw error(code, doing: doing()) }
   }
 
+  /// The codes of statements that are interrupted, and of waits that end. A table function that is interrupted while it
+  /// declares its columns has the general one.
+  private static let codesOfAnEnd: Set<Int32> = [
+    TRELLIS_SQLITE_INTERRUPT, TRELLIS_SQLITE_BUSY, TRELLIS_SQLITE_LOCKED, TRELLIS_SQLITE_ERROR, TRELLIS_SQLITE_SCHEMA,
+  ]
+
+  /// Whether a suspension has ended what this connection does.
+  var isEnded: Bool { trellis_sqlite_is_ended(waiting) != 0 }
+
   func error(_ code: Int32, doing: String) -> StoreError {
-    SQLiteErrors.error(lacksRoom(code) ? TRELLIS_SQLITE_FULL : code, message, path: path, doing: doing)
+    if isEnded && Self.codesOfAnEnd.contains(code & 0xFF) { return .suspended(path) }
+    return SQLiteErrors.error(lacksRoom(code) ? TRELLIS_SQLITE_FULL : code, message, path: path, doing: doing)
   }
 
   /// Whether an operation failed because the disk is full or a quota is used up. SQLite has a code of its own for most
@@ -140,6 +201,8 @@ package struct StatementStatistics: Hashable, Sendable {
 
 /// The options for opening a file.
 struct OpenOptions: Sendable {
+  /// The key of an encrypted file. Nil if the file is not encrypted.
+  var key: FileKey?
   /// The maximum number of bytes of external data in a row.
   var largestInRow = ExternalFolder.usualLargestInRow
   /// The file operations for external data.
@@ -156,6 +219,8 @@ struct OpenOptions: Sendable {
   var usesSearchIndex = true
   /// What happens to a file that was made with a former version of the model.
   var migration = MigrationPolicy.automatic
+  /// What the system does with the files.
+  var marks = FileMarks()
   /// Follows a migration. Nil if nothing does.
   var observer: MigrationObserver?
 }
@@ -364,42 +429,14 @@ enum SQLiteErrors {
   }
 }
 
-// MARK: - SQLite library
-
-/// The SQLite library, loaded on first use.
-enum SQLiteLibrary {
-  /// STRICT tables need 3.37; IS TRUE on rows of RETURNING and fixes of STRICT need 3.38.
-  static let minimumVersion: Int32 = 3_038_000
-
-  /// - Throws: ``StoreError`` if the library is missing, too old or not thread-safe.
-  static func load() throws(StoreError) {
-    if let reason = trellis_sqlite_load() {
-      throw unavailable(String(cString: reason))
-    }
-    let version = String(cString: trellis_sqlite3_libversion())
-    guard trellis_sqlite3_libversion_number() >= minimumVersion else {
-      throw unavailable("SQLite \(version) is too old: Trellis needs 3.38 or later.")
-    }
-    guard trellis_sqlite3_threadsafe() != 0 else {
-      throw unavailable("This SQLite \(version) was built without support for threads.")
-    }
-  }
-
-  private static func unavailable(_ message: String) -> StoreError {
-    StoreError(
-      .libraryUnavailable, message,
-      remedy: "Install SQLite 3.38 or later (libsqlite3), or set TRELLIS_SQLITE_LIBRARY to the library's path.")
-  }
-}
-
 // MARK: - Platform files
 
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
   import Musl
-#elseif canImport(Bionic)
-  import Bionic
+#elseif canImport(Android)
+  import Android
 #elseif canImport(Darwin)
   import Darwin
 #elseif os(Windows)
@@ -435,6 +472,23 @@ enum PlatformFiles {
   /// The first bytes of a file.
   static func start(of path: String, _ count: Int) throws(FileProblem) -> [UInt8] {
     try SystemFiles().start(of: path, count)
+  }
+
+  /// The size of a file in bytes. 0 if there is none.
+  static func size(_ path: String) -> Int64 { (try? SystemFiles().stamp(path))?.size ?? 0 }
+
+  /// Whether a file may be written to, and files may be made beside it.
+  static func isWritable(_ path: String) -> Bool {
+    mayWrite(path) && mayWrite(URL(filePath: path).deletingLastPathComponent().path)
+  }
+
+  private static func mayWrite(_ path: String) -> Bool {
+    #if os(Windows) || os(Android)
+      FileManager.default.isWritableFile(atPath: path)
+    #else
+      // Of the user that the process acts as.
+      faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
+    #endif
   }
 
   static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }

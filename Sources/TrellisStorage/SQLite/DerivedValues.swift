@@ -55,7 +55,7 @@ struct DerivedOpening {
 
   /// Computes the values of the marked rows, and deletes the marks.
   private func compute(_ plan: DerivedPlan) throws(StoreError) {
-    let layout = TableLayout(model)
+    let layout = SQLiteLayout(model)
     for group in plan.groups {
       let made = try group.computation(in: layout)
       try database.run(made, group.request(for: group.columns))

@@ -8,12 +8,12 @@ struct ExpressionCollection {
 
   func collectAll() throws(StoreError) {
     guard !migration.expressions.isEmpty else { return }
-    let layout = TableLayout(migration.stored)
+    let layout = SQLiteLayout(migration.stored)
     for (number, expression) in migration.expressions.enumerated() { try collect(number, expression, layout) }
   }
 
   private func collect(
-    _ number: Int, _ expression: BackfillExpression, _ layout: TableLayout
+    _ number: Int, _ expression: BackfillExpression, _ layout: SQLiteLayout
   ) throws(StoreError) {
     let request = StoreRequest(entity: expression.entity, includesSubentities: false)
     var translator = PredicateTranslator(layout, entity: expression.entity)

@@ -44,7 +44,7 @@ struct FileMigration {
         .cannotOpen, "\(path) cannot be opened: \(error.reason).", remedy: "Give the store the path of a file.")
     }
     if start.isEmpty { return nil }
-    try FileHeader.check(start, path: path)
+    try FileHeader.check(start, path: path, isEncrypted: options.key != nil)
     return try plan()
   }
 
@@ -55,6 +55,7 @@ struct FileMigration {
     let database = try Database(path: path, options: options)
     try database.execute("BEGIN", doing: "read what the file is")
     defer { try? database.execute("ROLLBACK", doing: "read what the file is") }
+    try FileHeader.check(database)
     guard let need = try MigrationNeed.told(of: model, options.migration, try Metadata.models(of: database)) else {
       return nil
     }
@@ -296,7 +297,7 @@ struct FileMigration {
       let database = try Database(path: path, options: options)
       let externals = folder.map { ExternalCopy(of: $0, besides: files.resolved(target)) }
       try copy.write(orDiscard: { externals?.discard() }) { _, temporary in
-        try database.copy(to: temporary)
+        try database.copy(to: temporary, named: target)
         if migration.stored.hasExternalData {
           try externals?.copy(Database.references(inCopy: temporary, options, migration.stored))
         }

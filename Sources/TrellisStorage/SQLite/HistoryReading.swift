@@ -39,11 +39,16 @@ extension SQLiteConnection {
     switch moment {
     case .now: return try lastPosition() ?? beginning()
     case .time(let time):
-      if let found = try readPosition(.positionAtTime, HistoryPlan.lastBefore, time) { return found }
-      // Before the first transaction that is kept, which is the first of all only if none was deleted.
-      guard try firstNumber() <= 1 else { throw HistoryError.expired(setup.path) }
-      return try beginning()
+      return try readPosition(.positionAtTime, HistoryPlan.lastBefore, time) ?? beforeAll()
+    case .before(let number):
+      return try readPosition(.positionBefore, HistoryPlan.previous, number) ?? beforeAll()
     }
+  }
+
+  /// The position before the first transaction that is kept, which is the first of all only if none was deleted.
+  private func beforeAll() throws(StoreError) -> HistoryPosition {
+    guard try firstNumber() <= 1 else { throw HistoryError.expired(setup.path) }
+    return try beginning()
   }
 
   private func beginning() throws(StoreError) -> HistoryPosition {
@@ -251,7 +256,7 @@ extension SQLiteStore: HistoryStore {
       throw HistoryError.noValues("the objects", name)
     }
     try connection.checkShown(position)
-    return PastConnection(self, try setup.connect(asOf: position.number, history.plan), position)
+    return PastConnection(try SQLitePast(self, history.plan, position))
   }
 }
 
@@ -274,5 +279,13 @@ extension LeasingConnection: HistoryConnection {
 
   package func deleteHistory(before position: HistoryPosition) throws -> Int {
     try leased { try $0.deleteHistory(before: position) }
+  }
+}
+
+// MARK: - Notes
+
+extension LeasingConnection: NoteConnection {
+  package func notes(beginningWith prefix: String) throws -> [String: [UInt8]] {
+    try leased { try Metadata.notes(beginningWith: prefix, in: $0.database) }
   }
 }

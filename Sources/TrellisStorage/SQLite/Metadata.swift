@@ -195,8 +195,13 @@ enum Metadata {
   /// Reserves keys permanently, inside a write transaction.
   static func reserve(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
     let next = try nextKey(in: database)
+    // More than any block is the way to the keys of another number.
+    let isBlock = next >= KeyReservation.firstOfReplicas && count <= KeyReservation.size
+    let count = isBlock ? min(count, KeyReservation.sizeInReplicas) : count
     let (end, overflow) = next.addingReportingOverflow(count)
-    guard !overflow else { throw KeyReservation.exhausted(database.path) }
+    guard !overflow, !isBlock || KeyReservation.areOfOneReplica(next..<end) else {
+      throw KeyReservation.exhausted(database.path)
+    }
     try set(keys.nextKey, .integer(end), in: database)
     return next..<end
   }
@@ -270,6 +275,56 @@ enum Metadata {
   static func noteCollection(in database: Database) throws(StoreError) {
     let before: Int64 = if case .integer(let count)? = try value(keys.collections, in: database) { count } else { 0 }
     try set(keys.collections, .integer(before &+ 1), in: database)
+  }
+
+  // MARK: Notes
+
+  private static let notePrefix = "note:"
+
+  /// - Throws: ``StoreNoteConflict``; ``StoreError``.
+  static func change(_ note: StoreNote, in database: Database) throws {
+    let present = try notes(beginningWith: note.name, in: database)[note.name]
+    guard present == note.former else { throw StoreNoteConflict(name: note.name) }
+    let text =
+      note.value == nil
+      ? "DELETE FROM \(SQLName.metadata) WHERE \"key\" = ?1"
+      : "INSERT INTO \(SQLName.metadata) (\"key\", \"value\") VALUES (?1, ?2) "
+        + "ON CONFLICT (\"key\") DO UPDATE SET \"value\" = excluded.\"value\""
+    let statement = try database.prepare(text)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    let name = StoredValue.text(notePrefix + note.name)
+    try database.check(try database.bind(name, .plain, 1, statement.pointer), doing: "bind the name of a note")
+    if let value = note.value {
+      try database.check(try database.bind(.blob(value), .plain, 2, statement.pointer), doing: "bind a note")
+    }
+    _ = try database.step(statement.pointer, doing: "write a note")
+  }
+
+  static func isInReplicaSet(_ database: Database) throws(StoreError) -> Bool {
+    for prefix in [StoreNote.ofReplica, StoreNote.ofServer] {
+      if try !notes(beginningWith: prefix, in: database).isEmpty { return true }
+    }
+    return false
+  }
+
+  static func notes(beginningWith prefix: String, in database: Database) throws(StoreError) -> [String: [UInt8]] {
+    let statement = try database.prepare(
+      "SELECT \"key\", \"value\" FROM \(SQLName.metadata) WHERE \"key\" >= ?1 AND \"key\" < ?2")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    let first = notePrefix + prefix
+    try database.check(
+      try database.bind(.text(first), .plain, 1, statement.pointer), doing: "bind the name of a note")
+    try database.check(
+      try database.bind(.text(first + "\u{10FFFF}"), .plain, 2, statement.pointer), doing: "bind the name of a note")
+    var found: [String: [UInt8]] = [:]
+    while try database.step(statement.pointer, doing: "read the notes") {
+      guard let key = database.text(of: statement.pointer) else { continue }
+      let count = Int(trellis_sqlite3_column_bytes(statement.pointer, 1))
+      let start = trellis_sqlite3_column_blob(statement.pointer, 1)
+      found[String(key.dropFirst(notePrefix.count))] =
+        start.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
+    }
+    return found
   }
 
   // MARK: Entries

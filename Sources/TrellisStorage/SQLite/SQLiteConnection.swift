@@ -9,7 +9,7 @@ package final class SQLiteConnection: StoreConnection {
   let database: Database
   /// Whether this connection stays open as long as the store.
   let isFirst: Bool
-  let layout: TableLayout
+  let layout: SQLiteLayout
   // A connection has one user at a time, and each access ends before anything else is called, so accesses cannot
   // overlap.
   @exclusivity(unchecked) var shape: RequestShape
@@ -26,11 +26,13 @@ package final class SQLiteConnection: StoreConnection {
   var commitCounter: UnsafeRawPointer?
   /// Whether the connection was not used since the last sweep of the pool.
   @exclusivity(unchecked) var isStale = false
+  /// The number of times that the pool had closed its connections before this one was opened.
+  @exclusivity(unchecked) var renewals = 0
   /// Records the changes of saves. Nil if the store has no history.
   let history: HistoryWriter?
 
   /// - Parameter layout: the layout of the store's tables, or that of views with the names of the tables.
-  init(_ setup: StoreSetup, _ database: Database, isFirst: Bool = false, layout: TableLayout? = nil) {
+  init(_ setup: StoreSetup, _ database: Database, isFirst: Bool = false, layout: SQLiteLayout? = nil) {
     self.setup = setup
     self.database = database
     self.isFirst = isFirst
@@ -39,6 +41,10 @@ package final class SQLiteConnection: StoreConnection {
     history = setup.history.map { HistoryWriter($0, setup.layout.model) }
     externals = setup.folder.map(ExternalWriter.init)
     writer = SQLiteRowWriter(externals)
+  }
+
+  deinit {
+    if isFirst, let commitCounter { setup.ledger.leave(commitCounter) }
   }
 
   // MARK: Statements
@@ -170,7 +176,7 @@ enum FixedStatement: UInt64 {
   case modelChecksum, memberPlaces, keyHolders, memberScan, memberShare, keysFrom, staleRows, levels, allPairs
   case referringRows, keepRows, noteNewRows, keepPair, keepFirst, keepPartner
   case addHistory, history, oldestHistory, purgeHistory, purgePast, lastPosition, positionAtTime, position
-  case firstPosition, versions
+  case positionBefore, firstPosition, versions
 }
 
 // MARK: - Requests

@@ -8,6 +8,10 @@ extension SQLiteConnection {
       guard layout.tables.indices.contains(group.entity) else { throw PlanError.unknownEntity }
       for record in group.records where record.storedKey <= 0 { throw Self.noKey }
       let count = Int32(layout.tables[group.entity].columns.count + 1)
+      if !group.formerVersions.isEmpty {
+        try restore(group, values: count)
+        continue
+      }
       let inserted = try insertTogether(group, values: count)
       if inserted == group.records.count { continue }
       let statement = try statement(.insert, group.entity) { layout.insertStatement(group.entity) }
@@ -17,6 +21,19 @@ extension SQLiteConnection {
           row.integer(record.storedKey)
           record.writeRow(to: row)
         }
+      }
+    }
+  }
+
+  /// Inserts rows of which some were deleted before, and have versions that go on.
+  private func restore(_ group: SaveRequest.Inserts, values count: Int32) throws {
+    let statement = try statement(.restore, group.entity) { layout.restoreStatement(group.entity) }
+    database.statistics.run += group.records.count
+    for record in group.records {
+      try writeRow(statement, entity: group.entity, values: count + 1) { row in
+        row.integer(record.storedKey)
+        row.integer(group.version(of: record.storedKey))
+        record.writeRow(to: row)
       }
     }
   }

@@ -128,7 +128,8 @@ struct FileCheck {
             key: trellis_sqlite3_column_int64(statement, 0)))
       }
     }
-    try rows(statements.unreservedKeys(of: root), try Metadata.nextKey(in: database)) { statement in
+    let question = statements.unreservedKeys(of: root, isInReplicaSet: try Metadata.isInReplicaSet(database))
+    try rows(question, try Metadata.nextKey(in: database)) { statement in
       try note(
         StoreFinding(
           .unreservedKey, "The key was never given out, so that a new object might get it too.",
@@ -204,6 +205,7 @@ struct SchemaStructure {
   init(madeBy statements: [String], _ options: OpenOptions) throws(StoreError) {
     var options = options
     options.isReadOnly = false
+    options.key = nil
     let database = try Database(path: ":memory:", options: options)
     for statement in statements { try database.execute(statement, doing: "compare the schema") }
     try self.init(of: database)

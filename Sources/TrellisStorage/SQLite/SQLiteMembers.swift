@@ -169,3 +169,36 @@ extension SQLiteConnection {
     }
   }
 }
+
+// MARK: - Scans
+
+/// The statements that read the members of many owners in one pass over a table or an index.
+extension MemberStatements {
+  /// Selects the owner, then the member's row, of the owners in a range of keys, in the order of the members' keys: one
+  /// pass over the whole table. Parameters: the least and the greatest owner. Nil if the members do not hold the reference,
+  /// or have positions.
+  package var scan: String? {
+    guard areUnplacedRows else { return nil }
+    let table = layout.tables[destination]
+    return "SELECT \(owner), \(table.selection("t")) FROM \(table.name) AS t NOT INDEXED WHERE \(owner) BETWEEN ? AND ?"
+  }
+
+  /// Selects a row if the members of the owners in a range of keys are more than a part of the rows of their table, and
+  /// counts them no further. Parameters: the least and the greatest owner, and the number of such parts in the whole
+  /// table. Nil where ``scan`` is.
+  package var share: String? {
+    guard areUnplacedRows else { return nil }
+    return "SELECT 1 FROM \(searched) WHERE \(owner) BETWEEN ?1 AND ?2 "
+      + "LIMIT 1 OFFSET (SELECT count(*) FROM \(layout.tables[destination].name)) / ?3"
+  }
+
+  /// Whether the members are in a join table without positions.
+  package var hasUnorderedPairs: Bool { isJoined && !hasPlaces }
+
+  /// Selects the owner and the member's key, of all owners from a key on, in the order of both. Parameter: the least
+  /// owner. Nil unless the relationship is unordered and has a join table.
+  package var keysFrom: String? {
+    guard hasUnorderedPairs else { return nil }
+    return "SELECT \(owner), \(member) FROM \(searched) WHERE \(owner) >= ? ORDER BY \(owner), \(member)"
+  }
+}

@@ -2,7 +2,7 @@ internal import CSQLite
 import TrellisModel
 
 /// The counts of a file for the plan of its migration.
-struct SQLiteMigrationCounts: MigrationCounts {
+struct SQLiteMigrationCounts: LossCounts {
   let database: Database
   let migration: Migration
   let statements: MigrationStatements
@@ -14,6 +14,10 @@ struct SQLiteMigrationCounts: MigrationCounts {
   private var model: Model { migration.stored }
 
   func rows(of entity: Int) throws -> Int { try count(entity, []) }
+
+  func present(column: Int, in entity: Int) throws -> Int {
+    try count(entity, ["\(name(column, entity)) IS NOT NULL"])
+  }
 
   func missing(column: Int, in entity: Int) throws -> Int {
     try count(entity, ["\(name(column, entity)) IS NULL"])
@@ -28,7 +32,7 @@ struct SQLiteMigrationCounts: MigrationCounts {
     if migration.conversions[conversion].isOfEnums {
       try read("SELECT \(name), count(*) FROM \(found) GROUP BY 1") { row in
         guard let value = trellis_sqlite3_column_value(row, 0) else { return }
-        misfits.add(Int(trellis_sqlite3_column_int64(row, 1)), of: SQLFunction.value(value))
+        misfits.add(Int(clamping: trellis_sqlite3_column_int64(row, 1)), of: SQLFunction.value(value))
       }
       return misfits
     }
@@ -38,22 +42,8 @@ struct SQLiteMigrationCounts: MigrationCounts {
     try read("SELECT \(SQLName.id) FROM \(found) ORDER BY 1 LIMIT \(Misfits.shownRows)") { row in
       rows.append(trellis_sqlite3_column_int64(row, 0))
     }
-    misfits.add(Int(count), first: rows)
+    misfits.add(Int(clamping: count), first: rows)
     return misfits
-  }
-
-  func lost(_ loss: Loss) throws -> Int {
-    var count = 0
-    for owner in loss.owners {
-      switch loss.subject {
-      case .rows: count += try rows(of: owner)
-      case .values(let number):
-        guard let column = model.entities[loss.entity].properties[number].column else { continue }
-        count += try self.count(owner, ["\(name(column, owner)) IS NOT NULL"])
-      case .pairs(let number): count += try pairs(number, of: owner, with: loss.partners)
-      }
-    }
-    return count
   }
 
   func lostPairs(of link: Int) throws -> Int { lostPairs[link] ?? 0 }
@@ -84,7 +74,7 @@ struct SQLiteMigrationCounts: MigrationCounts {
     let statement = try database.prepare(question)
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
     guard try database.step(statement.pointer, doing: "count rows") else { return 0 }
-    return Int(trellis_sqlite3_column_int64(statement.pointer, 0))
+    return Int(clamping: trellis_sqlite3_column_int64(statement.pointer, 0))
   }
 
   private func name(_ column: Int, _ entity: Int) -> String {
@@ -110,8 +100,7 @@ struct SQLiteMigrationCounts: MigrationCounts {
     while try database.step(statement.pointer, doing: "count rows") { body(statement.pointer) }
   }
 
-  /// The pairs of a relationship that the rows of an entity have with rows of others.
-  private func pairs(_ number: Int, of entity: Int, with partners: [Int]) throws(StoreError) -> Int {
+  func pairs(_ number: Int, of entity: Int, with partners: [Int]) throws -> Int {
     guard let relationship = model.entities[entity].properties[number].relationship,
       let (link, isSecond) = migration.storedLinks.link(of: relationship)
     else { return 0 }

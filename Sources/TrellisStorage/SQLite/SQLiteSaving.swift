@@ -49,6 +49,7 @@ extension SQLiteConnection {
   /// positions come last.
   private func write(_ request: SaveRequest, _ outcome: inout SaveOutcome) throws -> [SaveConflict.Row] {
     var stale: [SaveConflict.Row] = []
+    for note in request.notes { try Metadata.change(note, in: database) }
     let check = try RulesCheck(request, self)
     if let history { try keepFormerRows(request, history) }
     // Members come first. SQLite would track each open reference to an owner deleted before them.
@@ -94,7 +95,8 @@ extension SQLiteConnection {
       try? runFixed(.rollback, "ROLLBACK", doing: "roll back")
       externals?.forget()
       // SQLite rolls back by itself after some failures. A transaction that is still open would swallow later saves.
-      if trellis_sqlite3_get_autocommit(database.handle) == 0 { refuseWrites() }
+      // A suspension, which may have interrupted the rollback, closes the connection.
+      if trellis_sqlite3_get_autocommit(database.handle) == 0 && !database.isEnded { refuseWrites() }
       throw error
     }
   }

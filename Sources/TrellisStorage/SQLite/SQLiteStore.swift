@@ -24,11 +24,20 @@ extension StoreConfiguration {
   ///     row. A larger value is in a file of its own, in the folder beside the store whose name ends in `.external`.
   ///     A number below 0 counts as 0. The limit applies to values saved from now on, and may differ each time.
   ///   - migration: What happens to a file that was made with a former version of the model.
+  ///   - protection: When the files can be read on a device that is locked, on iOS and the systems made from it. Nil for what
+  ///     the system does otherwise.
+  ///   - isInBackup: Whether the files are part of a device's backup, on Apple's systems.
+  ///   - key: Returns the key of an encrypted file, as bytes. It is called each time that a connection opens, from any thread, and
+  ///     nothing of it is kept. The library must be one with encryption, see ``SQLiteLibrary``. Then `filesAbove` has no effect:
+  ///     all data is in the file.
   /// - Throws: opening throws ``StoreError``: `dataLoss` or `unanswered` if the model does not say what becomes of the
-  ///   stored data, `newerModel` if the file has a newer version of the model.
+  ///   stored data, `newerModel` if the file has a newer version of the model. With a key: `wrongKey`, `notEncrypted`, `noKey` if
+  ///   the closure throws or returns nothing, `noEncryption` if the library has none.
   public static func sqlite(
     at url: URL, durability: Durability = .durable, busyTimeout: TimeInterval = 5, readOnly: Bool = false,
-    filesAbove: Int = 65_536, connections: Int = 8, migration: MigrationPolicy = .automatic
+    filesAbove: Int = 65_536, connections: Int = 8, migration: MigrationPolicy = .automatic,
+    protection: StoreFileProtection? = nil, isInBackup: Bool = true,
+    key: (@Sendable () throws -> Data)? = nil
   ) -> StoreConfiguration {
     let milliseconds = max(0, min(busyTimeout * 1_000, 1_000_000_000))
     var options = OpenOptions(
@@ -37,12 +46,14 @@ extension StoreConfiguration {
     options.largestInRow = filesAbove
     options.mostConnections = connections
     options.migration = migration
+    options.marks = FileMarks(protection: protection, isInBackup: isInBackup)
+    options.key = key.map { FileKey($0) }
     return StoreConfiguration { [options] model, observer in
       var options = options
       options.observer = observer
       return try SQLiteStore(url: url, model: model, options: options)
     } plan: { [options] model in
-      try SQLiteLibrary.load()
+      try SQLiteLibrary.load(for: options.key)
       return try FileMigration(path: SQLiteStore.path(of: url), model: model, options: options).planOfFile()
     }
   }
@@ -55,16 +66,21 @@ package final class SQLiteStore: Store {
   package let name: String
   let setup: StoreSetup
   let pool: ConnectionPool
+  /// Lets one suspension or its end run at a time.
+  private let suspensions = Locked(())
 
   init(url: URL, model: Model, options: OpenOptions) throws {
-    try SQLiteLibrary.load()
+    try SQLiteLibrary.load(for: options.key)
     let path = try Self.path(of: url)
     name = path
     let (setup, database) = try StoreOpening(path: path, model: model, options: options).open()
     self.setup = setup
+    database.join(setup.handles)
+    if !options.isReadOnly { options.marks.mark(path) }
     pool = ConnectionPool(
       SQLiteConnection(setup, database, isFirst: true), name: path, most: options.mostConnections,
-      sweepInterval: .milliseconds(Int(options.idleSeconds * 1_000)), open: setup.connect)
+      sweepInterval: .milliseconds(Int(options.idleSeconds * 1_000)), handles: setup.handles,
+      open: setup.connect(isFirst:))
     // Other programs may have the file open. Then the collection is left to the next time.
     if !setup.options.isReadOnly, setup.folder?.isMarked == true { _ = try? collectExternalFiles() }
   }
@@ -74,11 +90,13 @@ package final class SQLiteStore: Store {
   init(within database: Database, path: String, model: Model, options: OpenOptions) {
     name = path
     setup = StoreSetup(
-      path: path, options: options, layout: TableLayout(model), marked: SearchPlan(),
-      fileModel: StoreSetup.FileModel(checksum: model.checksum), isImmutable: false, isWithinTransaction: true)
+      path: path, options: options, layout: SQLiteLayout(model), marked: SearchPlan(),
+      fileModel: StoreSetup.FileModel(checksum: model.checksum), access: .writing, isWithinTransaction: true)
     // Sound because the migration does not use its connection while a step uses this store.
     nonisolated(unsafe) let connection = SQLiteConnection(setup, database, isFirst: true)
-    pool = ConnectionPool(connection, name: path, most: 1, sweepInterval: .seconds(3_600)) { () throws(StoreError) in
+    pool = ConnectionPool(
+      connection, name: path, most: 1, sweepInterval: .seconds(3_600), handles: setup.handles
+    ) { _ throws(StoreError) in
       throw StoreError(
         .unsupported, "A step of a migration read and wrote at the same time, in two contexts.",
         remedy: "Use the context of the step, outside of the bodies of other contexts' reads.")
@@ -113,6 +131,7 @@ package final class SQLiteStore: Store {
 
   /// A connection for one or several related calls. The caller returns it.
   func take() throws(StoreError) -> SQLiteConnection {
+    if setup.wasWrittenMeanwhile() { pool.renew() }
     let connection = try pool.take()
     do throws(StoreError) {
       try setup.watch.look(through: connection)
@@ -152,6 +171,38 @@ package final class SQLiteStore: Store {
     let idle = pool.close()
     setup.folder?.close()
     if let database = idle.first?.database { bringDown(database) }
+  }
+}
+
+// MARK: - Suspension
+
+extension SQLiteStore {
+  /// - Throws: ``StoreError`` with the code `timedOut`.
+  package func suspend(within timeout: Duration) throws {
+    try suspensions.withLock { _ in try release(within: timeout) }
+  }
+
+  private func release(within timeout: Duration) throws {
+    let end = ContinuousClock.now + timeout
+    setup.handles.isSuspended.store(true, ordering: .sequentiallyConsistent)
+    pool.suspend()
+    // A statement may begin after an interrupt, and a commit is not interrupted.
+    while !pool.isReleased {
+      setup.handles.end()
+      guard ContinuousClock.now < end else {
+        throw StoreError.stillInUse(name, after: timeout)
+      }
+      trellis_sqlite3_sleep(1)
+    }
+    setup.folder?.release()
+  }
+
+  package func resume() {
+    suspensions.withLock { _ in
+      setup.watch.pause()
+      setup.handles.isSuspended.store(false, ordering: .sequentiallyConsistent)
+      pool.resume()
+    }
   }
 }
 
@@ -227,11 +278,13 @@ extension SQLiteStore {
     let connection = try take()
     defer { giveBack(connection) }
     let database = connection.database
-    guard let folder = setup.folder else { return try copy.write { _, path in try database.copy(to: path) } }
+    guard let folder = setup.folder else {
+      return try copy.write { _, temporary in try database.copy(to: temporary, named: path) }
+    }
     try folder.keepingFiles {
       let externals = ExternalCopy(of: folder, besides: files.resolved(path))
       try copy.write(orDiscard: externals.discard) { _, temporary in
-        try database.copy(to: temporary)
+        try database.copy(to: temporary, named: path)
         try externals.copy(Database.references(inCopy: temporary, setup.options, setup.layout.model))
       }
     }
@@ -249,13 +302,25 @@ extension SQLiteStore {
 
 extension Database {
   /// Writes the current snapshot to an empty file, page after page in order and without gaps.
-  func copy(to path: String) throws(StoreError) {
+  ///
+  /// - Parameter name: The path that the copy gets when it is complete, in messages.
+  func copy(to path: String, named name: String) throws(StoreError) {
+    // The copy counts as a change.
+    try allowChanges()
+    defer { try? refuseChanges() }
     let statement = try prepare("VACUUM INTO ?1")
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
     // SQLite would read this prefix as a URI.
     let target = path.hasPrefix("file:") ? "./" + path : path
     try check(try bind(.text(target), .plain, 1, statement.pointer), doing: "bind a value")
-    _ = try step(statement.pointer, doing: "copy the store")
+    do throws(StoreError) {
+      _ = try step(statement.pointer, doing: "copy the store")
+    } catch {
+      // Nothing is written to the store, which SQLite's failure names.
+      guard error.code == .full else { throw error }
+      throw StoreError(.full, "There is no room for \(name).", remedy: error.remedy)
+    }
+    if isEncrypted { try FileHeader.checkEncryption(of: path) }
   }
 }
 
@@ -301,7 +366,7 @@ extension Database {
     var options = options
     options.isReadOnly = true
     var references: [ExternalReference] = []
-    try Database(path: path, options: options, isImmutable: true).forEachReference(model) { references.append($0) }
+    try Database(path: path, options: options, access: .readingAlone).forEachReference(model) { references.append($0) }
     return references
   }
 

@@ -74,7 +74,8 @@ extension SQLiteConnection {
         .unsupported, "Rows cannot be loaded in bulk within a migration.", remedy: "Insert objects in its steps.")
     }
     // These settings cannot change within a transaction. A sort in memory would keep whole indexes there.
-    try database.execute("PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE", doing: "prepare the connection")
+    try database.execute(
+      "PRAGMA foreign_keys = OFF; \(database.settingsOfTemporaryTables("FILE"))", doing: "prepare the connection")
     do {
       // The triggers of the connection are gone with its temporary tables. Those of derived values would search tables
       // without indexes.
@@ -92,7 +93,8 @@ extension SQLiteConnection {
 
   private func endLoading() throws {
     do {
-      try database.execute("PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON", doing: "prepare the connection")
+      try database.execute(
+        "\(database.settingsOfTemporaryTables("MEMORY")); PRAGMA foreign_keys = ON", doing: "prepare the connection")
       try setup.mark(database)
     } catch {
       // Later saves would not be checked.

@@ -75,7 +75,7 @@ private struct FormerCopy {
       let target = options.files.resolved(path)
       let externals = ExternalCopy(of: folder, besides: target)
       try copy.write(orDiscard: externals.discard) { _, temporary in
-        try database.copy(to: temporary)
+        try database.copy(to: temporary, named: path)
         if model.hasExternalData { try externals.copy(Database.references(inCopy: temporary, options, model)) }
       }
     } catch let error as StoreError {

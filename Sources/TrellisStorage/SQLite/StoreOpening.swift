@@ -29,7 +29,7 @@ struct StoreOpening {
       }
       return try create()
     }
-    try FileHeader.check(start, path: path)
+    try FileHeader.check(start, path: path, isEncrypted: options.key != nil)
     return try openExisting()
   }
 
@@ -64,7 +64,7 @@ struct StoreOpening {
       FileHeader.takesBackToNothing(journal)
     else { return false }
     // A file that another program has begun is not changed.
-    if !start.allSatisfy({ $0 == 0 }) { try FileHeader.check(start, path: path) }
+    if !start.allSatisfy({ $0 == 0 }) { try FileHeader.check(start, path: path, isEncrypted: options.key != nil) }
     return true
   }
 
@@ -92,6 +92,7 @@ struct StoreOpening {
     try HistoryUpdate(HistoryPlan(model), database).run()
     // The store is created with a rollback journal, so that the file's first page identifies it from the start.
     try database.execute("COMMIT", doing: "create the store")
+    if options.key != nil { try FileHeader.checkEncryption(of: path) }
     try database.configure(options)
     let history = try HistoryOpening(
       model, database, isReadOnly: false, head: Metadata.head(of: database), isSameModel: true, hadThis: false
@@ -103,13 +104,14 @@ struct StoreOpening {
   private func setup(
     _ database: Database, _ search: (marked: SearchPlan, asked: SearchPlan),
     _ derived: (marked: DerivedPlan, asked: DerivedPlan), _ fileModel: StoreSetup.FileModel, _ history: HistoryState,
-    isImmutable: Bool = false
+    access: FileAccess = .writing
   ) throws(StoreError) -> StoreSetup {
     let setup = StoreSetup(
-      path: path, options: options, layout: TableLayout(model, search: search.asked, derived: derived.asked),
+      path: path, options: options, layout: SQLiteLayout(model, search: search.asked, derived: derived.asked),
       marked: search.marked, markedDerived: derived.marked,
-      fileModel: fileModel, isImmutable: isImmutable, refusalOfWrites: refusalOfWrites, history: history)
+      fileModel: fileModel, access: access, refusalOfWrites: refusalOfWrites, history: history)
     try setup.mark(database)
+    try database.refuseChanges()
     return setup
   }
 
@@ -179,11 +181,12 @@ struct StoreOpening {
 
   private func openAsAsked() throws(StoreError) -> Opened {
     let hasLog = PlatformFiles.exists(path + "-wal")
-    let isImmutable = options.isReadOnly && !hasLog
-    let database = try Database(path: path, options: options, isImmutable: isImmutable)
+    let access = access(hasLog: hasLog)
+    let database = try Database(path: path, options: options, access: access)
     // Until the file is known to fit, closing must not checkpoint the write-ahead log that a crashed program has left.
     // An own log, which is empty, must be removed when the file is closed.
     if hasLog { _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+    try FileHeader.check(database)
     let models = try Metadata.models(of: database)
     let head = models.head
     let fit = try ModelFit(of: model, to: models)
@@ -217,11 +220,18 @@ struct StoreOpening {
     let derived = try derivedOpening.open(isSameModel: isSameModel)
     let history = try historyOpening.open()
     if history.isUpdated { fileModel = StoreSetup.FileModel(checksum: model.checksum) }
-    return .store(try setup(database, search, derived, fileModel, history.state, isImmutable: isImmutable), database)
+    return .store(try setup(database, search, derived, fileModel, history.state, access: access), database)
+  }
+
+  private func access(hasLog: Bool) -> FileAccess {
+    if !options.isReadOnly { return .writing }
+    // A program that was to write has found that it cannot.
+    if refusalOfWrites == nil && PlatformFiles.isWritable(path) { return .readingAmongWriters }
+    return hasLog ? .reading : .readingAlone
   }
 
   private var hasFilesToCollect: Bool {
-    guard model.hasExternalData else { return false }
+    guard model.hasExternalData, options.key == nil else { return false }
     return ExternalFolder(
       besides: options.files.resolved(path), largestInRow: options.largestInRow, files: options.files
     ).isMarked
@@ -237,18 +247,27 @@ enum FileHeader {
   /// The newest file format that this version of Trellis supports.
   static let format: UInt32 = 1
   static let length = 100
-  private static let magic = Array("SQLite format 3\u{0}".utf8)
+  static let magic = Array("SQLite format 3\u{0}".utf8)
 
   /// Checks the header of a file that is not empty.
   ///
+  /// - Parameter isEncrypted: whether the file is to be decrypted. Then only SQLite can read what its header says.
   /// - Throws: ``StoreError`` if the file is not a Trellis store that this version can read.
-  static func check(_ start: [UInt8], path: String) throws(StoreError) {
+  static func check(_ start: [UInt8], path: String, isEncrypted: Bool = false) throws(StoreError) {
+    if isEncrypted && !isDocument(start) {
+      guard start.starts(with: magic) else { return }
+      throw StoreError(
+        .notEncrypted, "\(path) is not encrypted, and was to be opened with a key.",
+        remedy: "Open it without a key, or copy it into an encrypted store with EncryptedStore.copy.")
+    }
     guard start.count == length, start.starts(with: magic) else {
       if isDocument(start) {
         throw StoreError(
           .foreignFile, "\(path) is a JSON document, and no SQLite database.", remedy: "Open it with .json(at:).")
       }
-      throw foreign("\(path) is no SQLite database.")
+      throw StoreError(
+        .foreignFile, "\(path) is no SQLite database, or an encrypted one.",
+        remedy: "Choose another file, or give the key that the store was made with.")
     }
     guard number(start, at: 68) == applicationID else {
       throw foreign("\(path) is a SQLite database of another program.")
@@ -262,9 +281,23 @@ enum FileHeader {
   private static func checkEncoding(_ encoding: UInt32, _ path: String) throws(StoreError) {
     switch encoding {
     case 1: return
-    case 2, 3: throw foreign("\(path) holds its texts as UTF-16, which no store of Trellis does.")
+    case 2, 3: throw otherEncoding(path)
     default: throw SQLiteErrors.damaged(path, "the encoding of its texts is unknown")
     }
+  }
+
+  /// The file must exist and not be empty.
+  static func checkStart(of path: String, isEncrypted: Bool) throws(StoreError) {
+    let start: [UInt8]
+    do throws(FileProblem) { start = try PlatformFiles.start(of: path, length) } catch {
+      throw StoreError(
+        .cannotOpen, "\(path) cannot be opened: \(error.reason).", remedy: "Give the store the path of a file.")
+    }
+    try check(start, path: path, isEncrypted: isEncrypted)
+  }
+
+  static func otherEncoding(_ path: String) -> StoreError {
+    foreign("\(path) holds its texts as UTF-16, which no store of Trellis does.")
   }
 
   /// Whether a file begins like a JSON store.
@@ -288,7 +321,7 @@ enum FileHeader {
     journal.count == journalLength && journal.starts(with: journalMagic) && number(journal, at: 16) == 0
   }
 
-  private static func foreign(_ message: String) -> StoreError {
+  static func foreign(_ message: String) -> StoreError {
     StoreError(.foreignFile, message, remedy: "Choose another file; Trellis does not write to files of others.")
   }
 

@@ -6,7 +6,7 @@ import TrellisModel
 final class StoreSetup: Sendable {
   let path: String
   let options: OpenOptions
-  let layout: TableLayout
+  let layout: SQLiteLayout
   /// The columns where each connection marks changes.
   let marked: SearchPlan
   /// The stored derived attributes for which each connection marks changes.
@@ -36,6 +36,8 @@ final class StoreSetup: Sendable {
   let refusalOfWrites: StoreError?
   /// Distinguishes the commits of this store from those of other writers.
   let ledger = CommitLedger()
+  /// The open connections, and whether the store is suspended.
+  let handles = OpenHandles()
   /// Checks that the file still has the model that it had when it was opened.
   let watch: ModelWatch
   /// The keys that are given out, and that the file could not reserve for want of room. The next save reserves them.
@@ -48,16 +50,18 @@ final class StoreSetup: Sendable {
   let mayHaveMoved = Atomic(false)
   /// The identity of the file. Nil if the system could not tell it.
   let identity: FileStamp?
-  /// The folder of external storage. Nil if the model has none.
+  /// The folder of external storage. Nil if the model has none, or if the file is encrypted: its data stays in the rows.
   let folder: ExternalFolder?
-  /// Whether the file can be opened only as immutable.
-  let isImmutable: Bool
+  /// How connections use the file.
+  let access: FileAccess
+  /// The file as it was when it was last opened by a reader that takes no locks.
+  private let readAlone: Locked<FileStamp?>
   /// Whether the connection is within a transaction of a migration, so that saves are savepoints.
   let isWithinTransaction: Bool
 
   init(
-    path: String, options: OpenOptions, layout: TableLayout, marked: SearchPlan,
-    markedDerived: DerivedPlan = DerivedPlan(), fileModel: FileModel, isImmutable: Bool,
+    path: String, options: OpenOptions, layout: SQLiteLayout, marked: SearchPlan,
+    markedDerived: DerivedPlan = DerivedPlan(), fileModel: FileModel, access: FileAccess,
     refusalOfWrites: StoreError? = nil, isWithinTransaction: Bool = false,
     history: HistoryState = HistoryState()
   ) {
@@ -74,22 +78,33 @@ final class StoreSetup: Sendable {
     isBehind = Atomic(!options.isReadOnly && (writesModelText || !fileModel.hasLineage))
     self.refusalOfWrites = refusalOfWrites
     watch = ModelWatch(path: path, model: layout.model, checksum: fileModel.checksum, history: history.signature)
-    self.isImmutable = isImmutable
+    self.access = access
     identity = try? options.files.stamp(path)
+    readAlone = Locked(identity)
     // A program that opens the file under another name finds the same folder.
     let besides = options.files.resolved(path)
     folder =
-      layout.model.hasExternalData
+      layout.model.hasExternalData && options.key == nil
       ? ExternalFolder(besides: besides, largestInRow: options.largestInRow, files: options.files) : nil
   }
 
   /// Opens another connection.
-  func connect() throws(StoreError) -> SQLiteConnection {
-    let database = try Database(path: path, options: options, isImmutable: isImmutable)
-    try checkIdentity()
-    try database.configure(options, isFirst: false)
+  ///
+  /// - Parameter isFirst: whether it stays open as long as the store.
+  func connect(isFirst: Bool) throws(StoreError) -> SQLiteConnection {
+    let database = try open(isFirst: isFirst)
     try mark(database)
-    return SQLiteConnection(self, database)
+    try database.refuseChanges()
+    return SQLiteConnection(self, database, isFirst: isFirst)
+  }
+
+  private func open(isFirst: Bool = false) throws(StoreError) -> Database {
+    let hasLog = access == .readingAlone && PlatformFiles.exists(path + "-wal")
+    let database = try Database(path: path, options: options, access: hasLog ? .reading : access)
+    database.join(handles)
+    try checkIdentity()
+    try database.configure(options, isFirst: isFirst)
+    return database
   }
 
   /// Makes a connection mark what it changes, for the search index, for derived values and for a history that the program does not record.
@@ -111,16 +126,26 @@ final class StoreSetup: Sendable {
 
   /// Opens a connection that reads the store as of a transaction.
   func connect(asOf number: Int64, _ plan: HistoryPlan) throws(StoreError) -> SQLiteConnection {
-    let database = try Database(path: path, options: options, isImmutable: isImmutable)
-    try checkIdentity()
-    try database.configure(options, isFirst: false)
+    let database = try open()
     let views = try plan.views(asOf: number, of: layout.model) { table throws(StoreError) in
       try database.lastPastRow(of: table, through: number)
     }
     for view in views {
       try database.execute(view, doing: "prepare the connection")
     }
-    return SQLiteConnection(self, database, layout: TableLayout(layout.model, isPast: true))
+    try database.refuseChanges()
+    return SQLiteConnection(self, database, layout: SQLiteLayout(layout.model, isPast: true))
+  }
+
+  /// Whether a file that is read without locks was written to since the last call. Then connections to it may have read
+  /// parts of it, and are not used any more.
+  func wasWrittenMeanwhile() -> Bool {
+    guard access == .readingAlone else { return false }
+    let present = try? options.files.stamp(path)
+    return readAlone.withLock { last in
+      defer { last = present }
+      return last != present || PlatformFiles.exists(path + "-wal")
+    }
   }
 
   /// Gives out keys that the file does not reserve before the next save. Some are left out, for programs that reserve
@@ -172,6 +197,16 @@ extension Database {
 
   /// Switches a new file to the write-ahead log, once. While another connection does the same, SQLite returns "busy" at
   /// once without waiting, because the connection reads before it requests the write lock. So the waiting is done here.
+  /// Called last, because a reader has temporary views.
+  func refuseChanges() throws(StoreError) { try refuseChanges(true) }
+
+  func allowChanges() throws(StoreError) { try refuseChanges(false) }
+
+  private func refuseChanges(_ isOn: Bool) throws(StoreError) {
+    guard access == .readingAmongWriters else { return }
+    try execute("PRAGMA query_only = \(isOn ? "ON" : "OFF")", doing: "prepare the connection")
+  }
+
   private func useLog(waiting timeout: Duration) throws(StoreError) {
     let end = ContinuousClock.now + timeout
     while true {
@@ -232,6 +267,18 @@ final class CommitLedger: Sendable {
     }
   }
 
+  /// Called before the connection of a counter is closed, and another one is opened later. Others may commit meanwhile,
+  /// and the counter may begin anew.
+  func leave(_ counter: UnsafeRawPointer) {
+    let address = UInt(bitPattern: counter)
+    state.withLock { state in
+      guard UInt(bitPattern: state.counter) == address else { return }
+      state.counter = nil
+      state.expected = nil
+      state.hasExternalWrites = true
+    }
+  }
+
   /// Called inside a transaction that has written something.
   func willCommit(at counter: UInt32) {
     state.withLock { state in
@@ -246,8 +293,8 @@ final class CommitLedger: Sendable {
   /// Whether another writer has committed since the last call. This needs no connection.
   func look() -> Bool {
     state.withLock { state in
-      guard let counter = state.counter.map({ trellis_sqlite_read_counter($0) }) else { return false }
-      if state.writing == 0 {
+      if state.isClosed { return false }
+      if state.writing == 0, let counter = state.counter.map({ trellis_sqlite_read_counter($0) }) {
         if let expected = state.expected, expected != counter { state.hasExternalWrites = true }
         state.expected = counter
       }
@@ -290,7 +337,7 @@ extension SQLiteConnection {
   }
 
   @inline(never) private func findCounter() -> UnsafeRawPointer? {
-    guard !setup.options.isReadOnly && !setup.isImmutable else { return nil }
+    guard database.access == .writing || database.access == .readingAmongWriters else { return nil }
     commitCounter = database.commitCounter()
     if isFirst, let commitCounter { setup.ledger.follow(commitCounter) }
     return commitCounter
@@ -341,6 +388,9 @@ final class ModelWatch: Sendable {
 
   /// Checks the model of a snapshot. The snapshot may be old, so the result does not count for later commits.
   func lookInSnapshot(through connection: SQLiteConnection) throws(StoreError) { try lookAgain(through: connection) }
+
+  /// Called before all connections are closed for a while. The counter may begin anew.
+  func pause() { seen.store(Self.never, ordering: .relaxed) }
 
   /// Called after a commit of this store, with the commit count before it.
   @inline(__always) func didCommit(at count: UInt32) {

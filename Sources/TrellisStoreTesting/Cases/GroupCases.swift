@@ -188,6 +188,15 @@ enum GroupCases {
         is: [[.null, .integer(4)], [.text("y"), .integer(3)]])
       bench.expect(
         try bench.groups(rows, by: [], [.init(.sum, pages), .init(.rows, pages)]), is: [[.integer(7), .integer(2)]])
+      // In the order of the keys, whatever that of the rows.
+      bench.expect(
+        try bench.groups(rows, by: [pages], [.init(.rows, pages)]),
+        is: [[.integer(3), .integer(1)], [.integer(4), .integer(1)]])
+      let descending = SortKey(GroupRequest.path(toColumn: 0), descending: true, kind: .integer)
+      let ascending = try bench.request("Book", sort: [bench.sort("Book", "pages", .integer)], limit: 3)
+      bench.expect(
+        try bench.groups(GroupRequest(ascending, keys: [pages], aggregates: [], sort: [descending])).map { $0[0] },
+        is: [.integer(3), .integer(2), .integer(1)])
       let books = try bench.projected("Author", "books", .integer)
       try bench.inserted("Author", [["name": .text("x")]])
       bench.expect(

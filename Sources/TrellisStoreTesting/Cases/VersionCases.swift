@@ -31,6 +31,32 @@ enum VersionCases {
       bench.expectConflict([authors[1]]) { try bench.save(delete: [authors[1]]) }
       bench.expectConflict([authors[1]]) { try bench.save(update: [(authors[1], ["name"])]) }
     },
+    ConformanceCase("a row that comes back with its key continues with the version after its last one") { bench in
+      let author = try bench.inserted("Author", [["name": .text("a")]])[0]
+      for name in ["b", "c"] {
+        author["name"] = .text(name)
+        try bench.save(update: [(author, ["name"])])
+      }
+      try bench.save(delete: [author])
+      let new = try bench.new("Author", ["name": .text("new")])
+      try bench.save { request in
+        var inserts = SaveRequest.Inserts(entity: author.entity.index, records: [new, author])
+        inserts.formerVersions[author.storedKey] = author.storedVersion
+        request.inserts = [inserts]
+      }
+      (new.storedVersion, author.storedVersion) = (1, 4)
+      try bench.expectRows("Author", [author, new])
+      for version in 1...3 {
+        author.storedVersion = Int64(version)
+        author["name"] = .text("of the former life")
+        bench.expectConflict([author]) { try bench.save(update: [(author, ["name"])]) }
+        bench.expectConflict([author]) { try bench.save(delete: [author]) }
+      }
+      author.storedVersion = 4
+      author["name"] = .text("d")
+      try bench.save(update: [(author, ["name"])])
+      try bench.expectRows("Author", [author, new])
+    },
     ConformanceCase("a conflict names all stale rows, and nothing is written") { bench in
       let authors = try bench.inserted("Author", (0..<6).map { ["name": .text("a\($0)")] })
       let tag = try bench.inserted("Tag", [["name": .text("t")]])[0]

@@ -54,8 +54,11 @@ struct ParsedArguments {
         operands.append(argument)
       }
     }
-    if let empty = operands.first(where: \.isEmpty) {
-      throw .usage("\(empty.inMessage) is no name of a file.", of: command)
+    // What may be given without limit are values, which may be empty.
+    let count = command.command.count
+    let named = operands.prefix(count.upperBound == .max ? count.lowerBound : count.upperBound)
+    if let place = named.firstIndex(where: \.isEmpty) {
+      throw .usage("\(command.command.operandName(place)) is empty.", of: command)
     }
     if operands.count < command.command.count.lowerBound {
       throw .usage("\(command.rawValue) needs \(command.command.needed).", of: command)
@@ -86,6 +89,17 @@ struct ParsedArguments {
       throw .usage("--\(name) needs \(value).", of: command)
     }
     options[name, default: []].append(given)
+  }
+}
+
+extension ParsedArguments {
+  /// The number of an option; nil if it is not given.
+  func count(_ option: String, of command: ToolCommand) throws(ToolFailure) -> Int? {
+    guard let text = value(of: option) else { return nil }
+    guard let number = Int(text), number >= 0 else {
+      throw .usage("\(text.inMessage) is no number for --\(option).", of: command)
+    }
+    return number
   }
 }
 

@@ -33,6 +33,12 @@ struct Command: Sendable {
     self.details = details
     self.run = run
   }
+
+  /// What stands for an operand in the help: `STORE` for the first one of `STORE ENTITY FORMAT [VALUE...]`.
+  func operandName(_ place: Int) -> String {
+    let names = operands.split(separator: " ").map { $0.filter { $0.isLetter || $0 == "=" } }
+    return names.isEmpty ? "An argument" : names[min(place, names.count - 1)]
+  }
 }
 
 // MARK: - Shared

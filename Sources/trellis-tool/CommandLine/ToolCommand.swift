@@ -1,11 +1,17 @@
 /// The names of the commands, in the order of the help.
 enum ToolCommand: String, CaseIterable {
-  case check, format, release, diff, diagram, describe
-  case doctor, backup, dump, load, copy, migrate, browse
-  case `import`
+  case check, format, release, rehearse, diff, diagram, describe, types
+  case doctor, backup, dump, load, copy, rekey, migrate, browse, mcp
+  case sync, answer, replicas
+  case `import`, pull
   case list, show, query, get, set, insert, delete, seed
+  case history
+  case diffData = "diff-data"
+  case restore, undo
   case importJSON = "import-json"
   case exportJSON = "export-json"
+  case importCSV = "import-csv"
+  case exportCSV = "export-csv"
   case completion
 
   var command: Command {
@@ -13,17 +19,25 @@ enum ToolCommand: String, CaseIterable {
     case .check: Check.command
     case .format: Format.command
     case .release: Release.command
+    case .rehearse: Rehearse.command
     case .diff: Diff.command
     case .diagram: DiagramCommand.command
     case .describe: Describe.command
+    case .types: Types.command
     case .doctor: Doctor.command
     case .backup: Backup.command
     case .dump: Dump.command
     case .load: Load.command
     case .copy: Load.copying
+    case .rekey: Rekey.command
     case .migrate: Migrate.command
     case .browse: Browse.command
+    case .mcp: Serve.command
+    case .sync: Sync.command
+    case .answer: Answer.command
+    case .replicas: Replicas.command
     case .import: Import.command
+    case .pull: Pull.command
     case .list: List.command
     case .show: Show.command
     case .query: Query.command
@@ -32,8 +46,14 @@ enum ToolCommand: String, CaseIterable {
     case .insert: Insert.command
     case .delete: Delete.command
     case .seed: Seed.command
+    case .history: History.command
+    case .diffData: DiffData.command
+    case .restore: Restore.command
+    case .undo: Undo.command
     case .importJSON: ImportJSON.command
     case .exportJSON: ExportJSON.command
+    case .importCSV: ImportCSV.command
+    case .exportCSV: ExportCSV.command
     case .completion: Completion.command
     }
   }

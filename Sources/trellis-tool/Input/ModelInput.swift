@@ -10,7 +10,14 @@ struct ModelInput {
 
   /// - Throws: ``ToolFailure`` with the errors of a model file.
   init(_ path: String) throws(ToolFailure) {
-    let bytes = try InputFile.read(path)
+    guard !Self.isStore(path, mayBeEncrypted: false) else {
+      throw InputFile.unreadable(path, "This is a store, and a model file or a released version is needed here.")
+    }
+    try self.init(InputFile.read(path), path)
+  }
+
+  /// - Parameter path: How the file is called in messages.
+  init(_ bytes: [UInt8], _ path: String) throws(ToolFailure) {
     switch ModelHistory.version(in: ModelHistory.File(path: path, bytes: bytes)) {
     case .success(let version)?: self = try ModelInput(version, path)
     case .failure(let refusal)?: throw ToolFailure(.failure, refusal.diagnostic.rendered())
@@ -46,11 +53,14 @@ extension ModelInput {
   ///
   /// - Throws: ``ToolFailure``. Nothing is written to a store.
   static func modelOfAny(_ path: String) throws(ToolFailure) -> Model {
-    try isStore(path) ? StoreOperand(path).model : ModelInput(path).model
+    try isStore(path, mayBeEncrypted: true) ? StoreOperand(path).model : ModelInput(path).model
   }
 
-  /// Whether an operand is the address of a server, or a file that begins as a store does: a database has its signature, and a document the number of its format.
-  private static func isStore(_ path: String) -> Bool {
+  /// Whether an operand is the address of a server, or a file that begins as a store does: a database has its signature or is
+  /// encrypted, and a document the number of its format.
+  ///
+  /// - Parameter mayBeEncrypted: Whether bytes that are no text are taken for an encrypted store.
+  static func isStore(_ path: String, mayBeEncrypted: Bool) -> Bool {
     if ServerPlace(path) != nil { return true }
     // The bytes of a pipe can be read once only; no store is one.
     let target = URL(filePath: path).resolvingSymlinksInPath().path
@@ -58,8 +68,9 @@ extension ModelInput {
     guard type == .typeRegular else { return false }
     guard let file = try? FileHandle(forReadingFrom: URL(filePath: path)) else { return false }
     defer { try? file.close() }
-    guard let start = try? file.read(upToCount: 256) else { return false }
+    guard let start = try? file.read(upToCount: StoreKey.lengthOfStart) else { return false }
     if start.starts(with: Data("SQLite format 3\0".utf8)) { return true }
+    if mayBeEncrypted, StoreKey.isCiphertext(start) { return true }
     let text = String(decoding: start, as: UTF8.self).filter { !$0.isWhitespace && $0 != "\u{FEFF}" }
     return text.hasPrefix("{\"trellis\":")
   }

@@ -26,13 +26,17 @@ struct StoreOperand {
       let url = URL(fileURLWithPath: path)
       let file = try? FileHandle(forReadingFrom: url)
       defer { try? file?.close() }
-      self = (try? file?.read(upToCount: 16)) == Data("SQLite format 3\u{0}".utf8) ? .sqlite : .document
+      let start = (try? file?.read(upToCount: StoreKey.lengthOfStart)) ?? Data()
+      let isDatabase = start.starts(with: Data("SQLite format 3\u{0}".utf8)) || StoreKey.isCiphertext(start)
+      self = isDatabase ? .sqlite : .document
     }
   }
 
   let path: String
   let kind: Kind
   let model: Model
+  /// The key of the file. Nil if it is not encrypted.
+  let key: StoreKey.Source?
 
   /// The store in messages: the path of a file, or the place on a server, without a password.
   var name: String { ServerPlace.name(path) }
@@ -45,14 +49,18 @@ struct StoreOperand {
   /// Reads the model that a store carries. Nothing is written to the store.
   ///
   /// - Throws: ``ToolFailure`` if there is no such store.
-  init(_ path: String) throws(ToolFailure) {
+  init(_ path: String) throws(ToolFailure) { try self.init(path, key: StoreKey.of(path)) }
+
+  /// - Parameter key: The key of an encrypted file.
+  init(_ path: String, key: StoreKey.Source?) throws(ToolFailure) {
     self.path = path
+    self.key = key
     kind = try Kind(of: path)
     let url = URL(fileURLWithPath: path)
     do {
       switch kind {
       case .server(let place): model = try PostgresStore.storedModel(place.connectionString, schema: place.schema)
-      case .sqlite: model = try SQLiteStore.storedModel(at: url)
+      case .sqlite: model = try SQLiteStore.storedModel(at: url, key: key.map { FileKey($0) })
       case .document: model = try DocumentSource(try Data(contentsOf: url, options: .mappedIfSafe), path: path).model
       }
     } catch {
@@ -66,7 +74,7 @@ struct StoreOperand {
   func configuration(readOnly isReadOnly: Bool) -> StoreConfiguration {
     let url = URL(fileURLWithPath: path)
     return switch kind {
-    case .sqlite: .sqlite(at: url, readOnly: isReadOnly)
+    case .sqlite: .sqlite(at: url, readOnly: isReadOnly, key: key)
     case .document: .json(at: url, readOnly: isReadOnly)
     case .server(let place):
       isReadOnly
@@ -80,9 +88,11 @@ struct StoreOperand {
   /// - Throws: ``ToolFailure``.
   func container(readOnly isReadOnly: Bool) throws(ToolFailure) -> PersistentContainer {
     do {
-      return try PersistentContainer(
+      let container = try PersistentContainer(
         model: ObjectModel(dynamic: model.description, checksum: model.checksum),
         store: configuration(readOnly: isReadOnly), log: nil)
+      CallLimit.current?.watch(container)
+      return container
     } catch {
       throw ToolFailure(store: error, path)
     }
@@ -120,11 +130,11 @@ extension ToolFailure {
 
 extension StoreConfiguration {
   /// How a store is opened with another model than its own.
-  init(_ path: String, _ kind: StoreOperand.Kind, migration: MigrationPolicy) {
+  init(_ path: String, _ kind: StoreOperand.Kind, key: StoreKey.Source?, migration: MigrationPolicy) {
     let url = URL(fileURLWithPath: path)
     self =
       switch kind {
-      case .sqlite: .sqlite(at: url, migration: migration)
+      case .sqlite: .sqlite(at: url, migration: migration, key: key)
       case .document: .json(at: url, migration: migration)
       case .server(let place):
         .postgres(place.connectionString, schema: place.schema, connections: 2, migration: migration)

@@ -2,10 +2,21 @@ import TrellisDynamic
 import TrellisModel
 import TrellisRuntime
 
-/// The unsaved changes of a context as text: what is inserted, changed and deleted.
+/// The unsaved changes of a context for people: what is inserted, changed and deleted.
 ///
 /// A link of two objects is told once, at the object that comes first.
 struct ChangeReport {
+  /// What happens to one object.
+  private struct Entry {
+    enum Action: String {
+      case inserts, changes, deletes
+    }
+
+    let action: Action
+    let object: String
+    var properties: [(name: String, text: String)] = []
+  }
+
   /// A link that comes or goes, the same from both ends.
   private struct Link: Hashable {
     let entity: Int
@@ -19,45 +30,70 @@ struct ChangeReport {
   /// Shows the objects as they were.
   private let base: ManagedObjectContext
   /// Whether the keys of new objects are final.
-  private let isWritten: Bool
+  private let namesInserted: Bool
   private var told: Set<Link> = []
-  private(set) var text = ""
+  private var entries: [Entry] = []
 
   private static let mostLetters = 60
   private static let mostNames = 10
 
-  /// - Parameter subjects: The objects that the command names, which come first.
+  /// - Parameters:
+  ///   - subjects: The objects that the command names, which come first.
+  ///   - namesInserted: Whether the keys of new objects are final.
   init(
-    _ draft: ManagedObjectContext, since base: ManagedObjectContext, subjects: [DynamicObject], isWritten: Bool
+    _ draft: ManagedObjectContext, since base: ManagedObjectContext, subjects: [DynamicObject], namesInserted: Bool
   ) throws {
     self.draft = draft
     self.base = base
-    self.isWritten = isWritten
+    self.namesInserted = namesInserted
     for case let object as DynamicObject in draft.insertedObjects { try add(inserted: object) }
     let changed = draft.updatedObjects.compactMap { $0 as? DynamicObject }.sorted { $0.key < $1.key }
     for object in changed where subjects.contains(object) { try add(updated: object) }
     for object in changed where !subjects.contains(object) { try add(updated: object) }
     let deleted = draft.deletedObjects.compactMap { $0 as? DynamicObject }.sorted { $0.key < $1.key }
-    for object in deleted { text += "deletes \(ObjectText.name(object))\n" }
+    for object in deleted { entries.append(Entry(action: .deletes, object: ObjectText.name(object))) }
+  }
+
+  // MARK: Output
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// A line for each object, and below it one for each property.
+  var text: String {
+    entries.map { entry in
+      "\(entry.action) \(entry.object)\n" + TextTable(entry.properties.map { ["", $0.name, $0.text] }).text
+    }.joined()
+  }
+
+  /// A list with one object for each object that is changed.
+  var json: String {
+    JSONText.list(
+      entries.map { entry in
+        let properties = entry.properties.map { (key: $0.name, value: JSONText.quoted($0.text)) }
+        return JSONText.object([
+          ("action", JSONText.quoted(entry.action.rawValue)), ("object", JSONText.quoted(entry.object)),
+          ("properties", JSONText.object(properties)),
+        ])
+      })
   }
 
   // MARK: Objects
 
   private mutating func add(inserted object: DynamicObject) throws {
-    var lines: [[String]] = []
+    var entry = Entry(action: .inserts, object: namesInserted ? "\(object)" : "an object of \(object.entityName)")
     for property in try object.ownEntity().properties where !property.isTransient {
       if let relationship = property.relationship {
         for key in try keys(of: relationship, object) { _ = tell(relationship, object, key, isComing: true) }
       }
       let line = try line(property, of: object)
-      if line != "nil" && line != "0 members" { lines.append(["", property.name, line]) }
+      if line != "nil" && line != "0 members" { entry.properties.append((property.name, line)) }
     }
-    text += "inserts \(isWritten ? "\(object)" : "an object of \(object.entityName)")\n" + TextTable(lines).text
+    entries.append(entry)
   }
 
   private mutating func add(updated object: DynamicObject) throws {
     let former = try base.object(object.name)
-    var lines: [[String]] = []
+    var entry = Entry(action: .changes, object: ObjectText.name(former))
     let changed = Set(object.changedProperties)
     for property in try object.ownEntity().properties {
       // A to-one that the partner's row stores is no changed property of this object.
@@ -65,9 +101,9 @@ struct ChangeReport {
       guard changed.contains(property.name) || isElsewhere, let line = try change(of: property, former, object) else {
         continue
       }
-      lines.append(["", property.name, line])
+      entry.properties.append((property.name, line))
     }
-    if !lines.isEmpty { text += "changes \(ObjectText.name(former))\n" + TextTable(lines).text }
+    if !entry.properties.isEmpty { entries.append(entry) }
   }
 
   // MARK: Properties

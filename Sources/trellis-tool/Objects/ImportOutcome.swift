@@ -15,16 +15,19 @@ struct ImportOutcome {
   private var counts: [(entity: String, counts: Counts)] = []
   private let rejected: [JSONImportFailure]
   private let unresolved: [JSONImportFailure]
+  /// The number of rows that have separators only.
+  private let emptyRows: Int
   private let isWritten: Bool
   /// Whether nothing was imported, because of mistakes.
   let isGivenUp: Bool
 
   /// So many mistakes are printed for people.
-  private static let mostFailures = 100
+  static let mostFailures = 100
 
   init(_ report: JSONImportReport, isWritten: Bool) {
     rejected = report.rejected
     unresolved = report.unresolved
+    emptyRows = report.emptyRows
     self.isWritten = isWritten
     isGivenUp = false
     add(report.inserted, \.inserted)
@@ -34,9 +37,21 @@ struct ImportOutcome {
     counts.sort { $0.entity < $1.entity }
   }
 
-  init(_ error: JSONImportError) {
-    rejected = error.failures
+  /// New objects of one entity.
+  init(inserted count: Int, _ entity: String, emptyRows: Int) {
+    rejected = []
     unresolved = []
+    self.emptyRows = emptyRows
+    isWritten = true
+    isGivenUp = false
+    if count > 0 { counts = [(entity, Counts(inserted: count))] }
+  }
+
+  /// Nothing, because of mistakes.
+  init(_ failures: [JSONImportFailure]) {
+    rejected = failures
+    unresolved = []
+    emptyRows = 0
     isWritten = false
     isGivenUp = true
   }
@@ -79,6 +94,9 @@ struct ImportOutcome {
       let header = ["entity", "inserted", "updated", "unchanged", "deleted"]
       Console.print(TextTable([header] + rows, numbers: [1, 2, 3, 4]).text)
     }
+    if emptyRows > 0 {
+      Console.print("\(emptyRows) row\(emptyRows == 1 ? "" : "s") with separators only passed over\n")
+    }
     if !rejected.isEmpty {
       let verb = isWritten ? "were" : "are"
       Console.complain("error: \(rejected.count) \(mistakes); the objects with them \(verb) left out.\n")
@@ -92,10 +110,19 @@ struct ImportOutcome {
   private var mistakes: String { "mistake\(rejected.count == 1 ? "" : "s") in the input" }
 
   private func show(_ failures: [JSONImportFailure], _ severity: String) {
-    for failure in failures.prefix(Self.mostFailures) { Console.complain("\(severity): \(failure)\n") }
+    for failure in failures.prefix(Self.mostFailures) {
+      Console.complain("\(severity): \(Self.text(failure))\n")
+    }
     if failures.count > Self.mostFailures {
       Console.complain("\(severity): and \(failures.count - Self.mostFailures) more, which --json prints\n")
     }
+  }
+
+  /// A failure in one line, with the key that leads to no object before the code.
+  private static func text(_ failure: JSONImportFailure) -> String {
+    guard let key = failure.key else { return "\(failure)" }
+    let code = " [\(failure.code.rawValue)]"
+    return "\("\(failure)".dropLast(code.count)): \(key.inMessage)\(code)"
   }
 
   private var json: String {
@@ -111,6 +138,7 @@ struct ImportOutcome {
     return JSONText.object([
       ("written", "\(isWritten && !isGivenUp)"), ("entities", JSONText.object(entities)),
       ("rejected", JSONText.list(rejected.map(Self.json))), ("unresolved", JSONText.list(unresolved.map(Self.json))),
+      ("emptyRows", "\(emptyRows)"),
     ]) + "\n"
   }
 
@@ -121,6 +149,7 @@ struct ImportOutcome {
       ("line", place.map { "\($0.line)" } ?? "null"), ("column", place.map { "\($0.column)" } ?? "null"),
       ("pointer", quoted(place?.pointer)), ("entity", failure.entity.isEmpty ? "null" : quoted(failure.entity)),
       ("property", quoted(failure.property)), ("message", JSONText.quoted(failure.message)),
+      ("key", quoted(failure.key)),
     ])
   }
 

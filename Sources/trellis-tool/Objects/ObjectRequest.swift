@@ -1,4 +1,3 @@
-import Foundation
 import TrellisDynamic
 import TrellisModel
 import TrellisRuntime
@@ -10,7 +9,7 @@ struct ObjectRequest {
   let request: StoreRequest
   private let context: ManagedObjectContext
   /// The properties of the columns; nil for those that a line has room for.
-  private let columns: [Property]?
+  let columns: [Property]?
 
   /// The number of objects that are listed without `--limit`.
   private static let usualLimit = 100
@@ -21,17 +20,29 @@ struct ObjectRequest {
     _ name: String, where format: String?, _ arguments: [String], _ options: ParsedArguments, of command: ToolCommand,
     isLimited: Bool = true, in context: ManagedObjectContext
   ) throws {
+    let limit = try Self.number("limit", options, command)
+    let hasUsualLimit = isLimited && !options.has("json") && !options.has("count")
+    try self.init(
+      name, where: format, arguments.map(FormatArguments.candidates),
+      sort: options.value(of: "sort")?.split(separator: ",").map(String.init) ?? [],
+      limit: limit ?? (hasUsualLimit ? Self.usualLimit : nil), offset: Self.number("offset", options, command) ?? 0,
+      // The columns of a CSV file have names of their own.
+      columns: command == .exportCSV ? nil : options.value(of: "columns"), in: context)
+  }
+
+  /// - Parameters:
+  ///   - arguments: For each placeholder what it may stand for, the likeliest first.
+  ///   - columns: The names of properties with commas between, or `all`; nil for those that a line has room for.
+  init(
+    _ name: String, where format: String?, _ arguments: [[FormatArgument]], sort: [String] = [], limit: Int? = nil,
+    offset: Int = 0, columns names: String? = nil, in context: ManagedObjectContext
+  ) throws {
     self.context = context
     entity = try context.model.needEntity(name)
-    columns = try options.value(of: "columns").map { [entity] names in try Self.columns(names, of: entity) }
-    let limit = try Self.number("limit", options, command)
-    let offset = try Self.number("offset", options, command) ?? 0
-    let sort = options.value(of: "sort")?.split(separator: ",").map(String.init) ?? []
-    let hasUsualLimit = isLimited && !options.has("json") && !options.has("count")
+    columns = try names.map { [entity] names in try Self.columns(names, of: entity) }
     request = try FormatArguments.trying(arguments) { [entity] arguments in
       try context.request(
-        for: entity.index, format: format, arguments: arguments, sort: sort,
-        limit: limit ?? (hasUsualLimit ? Self.usualLimit : nil), offset: offset)
+        for: entity.index, format: format, arguments: arguments, sort: sort, limit: limit, offset: offset)
     }
   }
 
@@ -82,9 +93,8 @@ struct ObjectRequest {
 
   /// Says which columns are left out.
   private static func note(_ left: [String]) -> String {
-    guard let first = left.first else { return "" }
-    let several = left.count > 1 ? "these: \(left.joined(separator: ", "))" : first
-    return "not shown: \(several); --columns all or --columns NAMES shows more\n"
+    if left.isEmpty { return "" }
+    return "not shown: \(left.joined(separator: ", ")); --columns all or --columns NAMES shows more\n"
   }
 
   private static func cell(_ property: Property, of object: DynamicObject) throws -> String {
@@ -107,7 +117,8 @@ struct ObjectRequest {
     return end < all ? "\(count) of \(all) objects; --offset \(end) shows the next\n" : ""
   }
 
-  private func objects() throws -> [DynamicObject] {
+  /// The objects, with the partners of their to-ones.
+  func objects() throws -> [DynamicObject] {
     let paths = entity.properties.compactMap(\.relationship).filter { !$0.isToMany && !$0.isTransient }
       .map { PropertyPath(variable: 0).appending($0.index) }
     return try context.objects(of: request, prefetching: paths).compactMap { $0 as? DynamicObject }
@@ -130,10 +141,47 @@ extension Property {
 
 /// The arguments of a format's placeholders as texts.
 enum FormatArguments {
-  /// Reads each argument as what it looks like, and as a text where that does not fit the format.
-  static func trying<Result>(_ texts: [String], _ body: ([FormatArgument]) throws -> Result) throws -> Result {
-    let candidates = texts.map { text in (typed(text) ?? list(text)).map { [$0, Self.text(text)] } ?? [Self.text(text)]
+  /// What a text among the arguments of a command may stand for: what it looks like, and the text.
+  static func candidates(_ text: String) -> [FormatArgument] {
+    (typed(text) ?? list(text)).map { [$0, Self.text(text)] } ?? [Self.text(text)]
+  }
+
+  /// What a JSON value may stand for. A text is never anything but a text, or the date, the UUID or the object that it looks like.
+  ///
+  /// - Returns: nil for an object, and for a list with lists or objects.
+  static func candidates(_ value: JSONValue) -> [FormatArgument]? {
+    switch value {
+    case .null: [.null]
+    case .bool(let flag): [.value(.integer(flag ? 1 : 0), .bool)]
+    case .number(let text): number(text).map { [$0] }
+    case .string(let text): typedText(text).map { [$0, Self.text(text)] } ?? [Self.text(text)]
+    case .list(let values): list(values).map { list in list.typed.map { [$0, list.plain] } ?? [list.plain] }
+    case .object: nil
     }
+  }
+
+  /// A list of values, and the same with its texts as the dates, UUIDs or objects that all of them look like.
+  private static func list(_ values: [JSONValue]) -> (plain: FormatArgument, typed: FormatArgument?)? {
+    let candidates = values.compactMap { $0.list == nil ? Self.candidates($0) : nil }
+    guard candidates.count == values.count else { return nil }
+    let isTyped = !candidates.isEmpty && candidates.allSatisfy { $0.count > 1 }
+    return (.list(candidates.compactMap(\.last)), isTyped ? .list(candidates.compactMap(\.first)) : nil)
+  }
+
+  private static func number(_ text: String) -> FormatArgument? {
+    if let number = Int64(text) { return .value(.integer(number), .integer) }
+    if let decimal = DecimalText.canonical(text) { return .value(.text(decimal), .decimal) }
+    // Words such as nan and inf, and hexadecimal digits, are texts.
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }), let number = Double(text),
+      number.isFinite
+    else { return nil }
+    return .value(.real(number), .real)
+  }
+
+  /// Tries what each argument may stand for, until the format has it.
+  static func trying<Result>(
+    _ candidates: [[FormatArgument]], _ body: ([FormatArgument]) throws -> Result
+  ) throws -> Result {
     var first: (any Error)?
     // Each argument that looks like another type doubles the number of ways.
     for way in 0..<(1 << min(candidates.count { $0.count > 1 }, 8)) {
@@ -150,47 +198,12 @@ enum FormatArguments {
 
   private static func text(_ text: String) -> FormatArgument { .value(.text(text), .text) }
 
-  /// The list that a JSON array such as `["a", "b"]` or `[1, 2]` stands for; nil for another text. Its texts are dates,
-  /// UUIDs or objects if all of them look like that.
+  /// The list that a JSON array such as `["a", "b"]` or `[1, 2]` stands for; nil for another text.
   private static func list(_ text: String) -> FormatArgument? {
-    guard text.first == "[", let values = try? JSONDecoder().decode([ListedValue].self, from: Data(text.utf8)) else {
+    guard text.first == "[", let values = (try? JSONValue(Array(text.utf8)))?.list, let list = list(values) else {
       return nil
     }
-    let texts = values.compactMap { if case .text(let text) = $0 { text } else { nil } }
-    let typed = texts.compactMap(typedText)
-    if texts.count == values.count, typed.count == texts.count { return .list(typed) }
-    return .list(values.map(\.argument))
-  }
-
-  /// A value in a JSON array.
-  private enum ListedValue: Decodable {
-    case null, bool(Bool), integer(Int64), decimal(Decimal), text(String)
-
-    init(from decoder: any Decoder) throws {
-      let value = try decoder.singleValueContainer()
-      if value.decodeNil() {
-        self = .null
-      } else if let flag = try? value.decode(Bool.self) {
-        self = .bool(flag)
-      } else if let number = try? value.decode(Int64.self) {
-        self = .integer(number)
-      } else if let number = try? value.decode(Decimal.self) {
-        self = .decimal(number)
-      } else {
-        self = .text(try value.decode(String.self))
-      }
-    }
-
-    var argument: FormatArgument {
-      switch self {
-      case .null: .null
-      case .bool(let flag): .value(.integer(flag ? 1 : 0), .bool)
-      case .integer(let number): .value(.integer(number), .integer)
-      case .decimal(let number):
-        DecimalText.canonical("\(number)").map { .value(.text($0), .decimal) } ?? .value(.text("\(number)"), .text)
-      case .text(let text): .value(.text(text), .text)
-      }
-    }
+    return list.typed ?? list.plain
   }
 
   /// The argument of another type than text that a text looks like.
@@ -200,9 +213,7 @@ enum FormatArguments {
     case "true", "false": return .value(.integer(text == "true" ? 1 : 0), .bool)
     default: break
     }
-    if let number = Int64(text) { return .value(.integer(number), .integer) }
-    if let decimal = DecimalText.canonical(text) { return .value(.text(decimal), .decimal) }
-    return typedText(text)
+    return number(text) ?? typedText(text)
   }
 
   /// The object, the date or the UUID that a text looks like.

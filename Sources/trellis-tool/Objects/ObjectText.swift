@@ -1,6 +1,8 @@
 import TrellisDynamic
 import TrellisModel
 import TrellisRuntime
+import TrellisSync
+import TrellisTimeTravel
 
 /// Objects and their values as people read them.
 enum ObjectText {
@@ -44,6 +46,14 @@ enum ObjectText {
   static func count(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
 }
 
+extension ObjectName {
+  /// The name of an object among the arguments.
+  static func read(_ text: String, of command: ToolCommand) throws(ToolFailure) -> ObjectName {
+    if let name = ObjectName(text) { return name }
+    throw .usage("\(text.inMessage) is no name of an object, as Entity#7 is.", of: command)
+  }
+}
+
 extension Property {
   /// Whether the property is in memory only.
   var isTransient: Bool {
@@ -60,14 +70,22 @@ extension ToolFailure {
     switch error {
     case let error as DynamicError: self.init(.failure, "error: \(error.message)")
     case let error as PredicateFormatError: self.init(.failure, "error: \(error)")
-    case let error as ValidationError:
-      let count = ObjectText.count(error.failures.count, "rule") + (error.failures.count == 1 ? " is" : " are")
-      self.init(
-        .failure,
-        error.failures.map { "error: \($0)\n" }.joined() + "error: \(count) broken, so nothing was written.")
+    case let error as ValidationError: self.init(broken: error.failures.map { "\($0)" })
+    case let error as BrokenRules: self.init(broken: error.rules)
     case let error as ContextError: self.init(.failure, "error: \(error)")
+    case let error as UndoRefusal:
+      let conflicts = error.conflicts.map { "error: \($0)\n" }.joined()
+      self.init(.failure, conflicts + "error: Nothing was undone.")
+    case let error as RestoreError: self.init(.failure, "error: \(error)")
+    case let error as SyncError: self.init(error.code == .unreachable ? .unavailable : .failure, "error: \(error)")
     default: self.init(store: error, path)
     }
+  }
+
+  private init(broken rules: [String]) {
+    let count = ObjectText.count(rules.count, "rule") + (rules.count == 1 ? " is" : " are")
+    self.init(
+      .failure, rules.map { "error: \($0)\n" }.joined() + "error: \(count) broken, so nothing was written.")
   }
 
   /// Runs an operation on objects.

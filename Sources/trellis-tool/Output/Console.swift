@@ -1,12 +1,93 @@
 import Foundation
+import TrellisModel
+
+// Foundation exports the whole C library elsewhere.
+#if canImport(Android)
+  import Android
+#endif
 
 /// The streams of the process. What was asked for goes to the output, everything else to the errors.
 enum Console {
-  static func print(_ text: String) { write(text, to: .standardOutput) }
+  /// Writes to the output. After a failure, which ``Tool`` reports at the end, nothing more is written.
+  static func print(_ text: String) { try? print(Array(text.utf8)) }
+
+  /// Writes a piece of an output that has no meaning without the rest.
+  ///
+  /// - Throws: ``ToolFailure`` if the output cannot be written, or has no reader any more.
+  static func print(_ bytes: [UInt8]) throws(ToolFailure) {
+    let state = output.withLock { state in
+      if state == .open { state = put(bytes) }
+      return state
+    }
+    switch state {
+    case .open: break
+    case .closed: throw ToolFailure(.success, "")
+    case .failed(let reason): throw unwritable(reason)
+    }
+  }
+
   static func complain(_ text: String) {
     let text = text.hidingPasswords
-    write(usesColors ? colored(text) : text, to: .standardError)
+    if !text.isEmpty {
+      try? FileHandle.standardError.write(contentsOf: Data((usesColors ? colored(text) : text).utf8))
+    }
   }
+
+  // MARK: Output
+
+  private enum OutputState: Equatable {
+    case open
+    /// The reader has gone away, as `head` does. It wants no more text, so this is no failure.
+    case closed
+    case failed(String)
+  }
+
+  private static let output = Locked(OutputState.open)
+
+  /// Whether what is printed still has a reader and a place.
+  static var isOpen: Bool { output.withLock { $0 == .open } }
+
+  /// The failure of the output; nil if there was none.
+  static var failure: ToolFailure? {
+    if case .failed(let reason) = output.withLock({ $0 }) { unwritable(reason) } else { nil }
+  }
+
+  private static func unwritable(_ reason: String) -> ToolFailure {
+    ToolFailure(
+      .unwritable, "error: The output cannot be written: \(reason). Make room, or choose another place for it.")
+  }
+
+  private static func put(_ bytes: [UInt8]) -> OutputState {
+    #if os(Windows)
+      do { try FileHandle.standardOutput.write(contentsOf: Data(bytes)) } catch {
+        return .failed(error.localizedDescription)
+      }
+      return .open
+    #else
+      return bytes.withUnsafeBytes { bytes in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+          let count = write(1, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+          if count >= 0 {
+            rest = rest.dropFirst(count)
+            continue
+          }
+          switch errno {
+          case EINTR: continue
+          case EPIPE: return .closed
+          case EAGAIN:
+            // The output was made to return at once, for example by another process with the same terminal.
+            var place = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
+            _ = poll(&place, 1, -1)
+          case let code: return .failed(String(cString: strerror(code)))
+          }
+        }
+        return .open
+      }
+    #endif
+  }
+
+  // MARK: Terminals
 
   /// Colors are for people: a terminal that can show them, unless `NO_COLOR` is set (https://no-color.org).
   private static let usesColors: Bool = {
@@ -54,10 +135,5 @@ enum Console {
     #else
       isatty(stream.fileDescriptor) == 1
     #endif
-  }
-
-  /// A reader that has gone away wants no more text.
-  private static func write(_ text: String, to stream: FileHandle) {
-    if !text.isEmpty { try? stream.write(contentsOf: Data(text.utf8)) }
   }
 }

@@ -50,6 +50,7 @@ struct DescribedModel {
       ("fetchRequests", .rows(description.fetchRequests.map(json))),
       ("hooks", .texts(description.hooks.map(\.rawValue))), ("json", description.json?.canonical ?? .verbatim("null")),
       ("history", model.history(of: entity.index).canonical),
+      ("sync", .orNull(description.sync)),
     ])
   }
 
@@ -69,7 +70,7 @@ struct DescribedModel {
       ("searchable", .flag(description.isSearchable)),
       ("externalStorage", .flag(description.isExternal)), ("doc", .orNull(description.doc)),
       ("json", description.json?.canonical(isRelationship: false) ?? .verbatim("null")),
-      ("keepInHistory", .flag(description.isKeptInHistory)),
+      ("keepInHistory", .flag(description.isKeptInHistory)), ("sync", .orNull(description.sync)),
     ])
   }
 
@@ -83,6 +84,7 @@ struct DescribedModel {
       ("maxCount", .orNull(description.maximumCount)), ("deleteRule", .text(relationship.deleteRule.rawValue)),
       ("transient", .flag(description.isTransient)), ("doc", .orNull(description.doc)),
       ("json", description.json?.canonical(isRelationship: true) ?? .verbatim("null")),
+      ("sync", .orNull(description.sync)),
     ])
   }
 
@@ -122,6 +124,10 @@ struct DescribedModel {
 
 extension CanonicalJSON {
   fileprivate static func orNull(_ text: String?) -> CanonicalJSON { text.map { .text($0) } ?? .verbatim("null") }
+
+  fileprivate static func orNull(_ decision: SyncDecision?) -> CanonicalJSON {
+    decision?.canonical ?? .verbatim("null")
+  }
 
   fileprivate static func orNull(_ number: Int?) -> CanonicalJSON { .verbatim(number.map { String($0) } ?? "null") }
 

@@ -7,6 +7,8 @@ import TrellisStorage
 struct NewStore {
   let path: String
   let kind: StoreOperand.Kind
+  /// The key of the file. Nil if it is not encrypted.
+  let key: StoreKey.Source?
   /// Whether the schema of a server was there before, without a store. It stays, whatever becomes of the store.
   private let isInPresentSchema: Bool
 
@@ -15,6 +17,7 @@ struct NewStore {
     self.path = path
     if let place = ServerPlace(path) {
       kind = .server(place)
+      key = nil
       let state: PostgresStore.SchemaState
       do { state = try PostgresStore.state(place.connectionString, schema: place.schema) } catch {
         throw ToolFailure(store: error, path)
@@ -26,6 +29,7 @@ struct NewStore {
     try ServerPlace.refuseOtherForms(path)
     isInPresentSchema = false
     kind = path.lowercased().hasSuffix(".json") ? .document : .sqlite
+    key = kind == .sqlite ? try StoreKey.next() : nil
     guard !FileManager.default.fileExists(atPath: path) else {
       throw ToolFailure(
         .failure, "error: \(path) exists already, and a new store is written. Choose another name, or remove the file.")
@@ -40,7 +44,7 @@ struct NewStore {
   }
 
   /// How the store is made and opened.
-  var configuration: StoreConfiguration { StoreConfiguration(path, kind, migration: .automatic) }
+  var configuration: StoreConfiguration { StoreConfiguration(path, kind, key: key, migration: .automatic) }
 
   /// Makes the store and checks it by the rules of its model.
   func fill(
@@ -57,7 +61,7 @@ struct NewStore {
     do throws(ToolFailure) {
       try body()
       if !isChecked { return .success }
-      let store = try StoreOperand(path)
+      let store = try StoreOperand(path, key: key)
       let findings = try store.findings(limit: 1_000)
       if findings.isEmpty { return .success }
       for finding in findings { Console.complain("\(finding)\n") }

@@ -41,9 +41,53 @@ enum OutputFile {
     }
   }
 
+  /// Creates a file, which must not exist, piece by piece. It is for the user of the process only, since it has what a store has.
+  ///
+  /// - Parameter body: Passes pieces of the file on.
+  /// - Throws: ``ToolFailure`` if there is a file of the name, or it cannot be written; errors of `body`.
+  static func create(_ path: String, _ body: (_ write: ([UInt8]) throws -> Void) throws -> Void) throws {
+    let files = SystemFiles()
+    do {
+      if try files.stamp(path) != nil { throw isThere(path) }
+      var failure: (any Error)?
+      do throws(FileProblem) {
+        try write(beside: path, 0o600) { file throws(FileProblem) in
+          do {
+            try body { piece in try put(piece, into: file) }
+          } catch let problem as FileProblem {
+            throw problem
+          } catch {
+            failure = error
+            throw FileProblem(.other, "it is not complete")
+          }
+        } finish: { temporary throws(FileProblem) in
+          try files.rename(temporary, toUnused: path)
+        }
+      } catch {
+        if let failure { throw failure }
+        throw error
+      }
+    } catch let problem as FileProblem {
+      throw problem.kind == .exists ? isThere(path) : unwritable(path, problem.reason)
+    }
+  }
+
+  private static func isThere(_ path: String) -> ToolFailure {
+    ToolFailure(
+      .failure, "error: \(path) exists already, and a new file is written. Choose another name, or remove the file.")
+  }
+
   private static func write(
     _ text: [UInt8], beside path: String, _ permissions: UInt32,
     _ finish: (_ temporary: String) throws(FileProblem) -> Void
+  ) throws(FileProblem) {
+    try write(
+      beside: path, permissions, fill: { file throws(FileProblem) in try put(text, into: file) }, finish: finish)
+  }
+
+  private static func write(
+    beside path: String, _ permissions: UInt32, fill: (any OpenFile) throws(FileProblem) -> Void,
+    finish: (_ temporary: String) throws(FileProblem) -> Void
   ) throws(FileProblem) {
     let files = SystemFiles()
     // Each process has its own, because another one may be at work on the same file.
@@ -52,7 +96,8 @@ enum OutputFile {
     do throws(FileProblem) {
       let file = try files.create(temporary, permissions: permissions)
       do throws(FileProblem) {
-        try put(text, into: file)
+        try fill(file)
+        try file.sync()
       } catch {
         try? file.close()
         throw error
@@ -72,7 +117,6 @@ enum OutputFile {
       Result { () throws(FileProblem) in try file.write(bytes) }
     }
     try outcome.get()
-    try file.sync()
   }
 
   static func unwritable(_ path: String, _ reason: String) -> ToolFailure {

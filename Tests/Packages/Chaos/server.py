@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from cluster import DATABASE, as_postgres, server_programs
@@ -53,6 +55,27 @@ class Server:
     def restart(self, mode: str) -> None:
         self._run("pg_ctl", "-s", "-w", "-t", "120", "-m", mode, "stop")
         self._launch()
+
+    def kill(self) -> None:
+        """Kills the server's processes, as the loss of its machine does."""
+        parent = int((self._data / "data" / "postmaster.pid").read_text().split()[0])
+        children = subprocess.run(["pgrep", "-P", str(parent)], capture_output=True, text=True).stdout.split()
+        for process in (parent, *map(int, children)):
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def revive(self, seconds: float = 60) -> None:
+        """Starts a killed server, as soon as its processes are gone."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                return self._launch()
+            except RuntimeError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.2)
 
     def stop(self) -> None:
         self._run("pg_ctl", "-s", "-w", "-m", "immediate", "stop", check=False)

@@ -16,17 +16,24 @@ let package = Package(
       dependencies: [
         .product(name: "Trellis", package: "trellis"),
         .product(name: "TrellisPostgres", package: "trellis"),
+        .product(name: "TrellisSync", package: "trellis"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
       ],
       plugins: [.plugin(name: "TrellisPlugin", package: "trellis")]),
     .executableTarget(
       name: "shop-server", dependencies: ["Shop", .product(name: "Hummingbird", package: "hummingbird")]),
+    .executableTarget(
+      name: "shop-till",
+      dependencies: [
+        "Shop", .product(name: "Trellis", package: "trellis"), .product(name: "TrellisSync", package: "trellis"),
+      ]),
     .testTarget(
       name: "ShopTests",
       dependencies: [
-        "Shop",
+        "Shop", "shop-server", "shop-till",
         .product(name: "Trellis", package: "trellis"),
+        .product(name: "TrellisSync", package: "trellis"),
         .product(name: "HummingbirdTesting", package: "hummingbird"),
       ]),
   ],

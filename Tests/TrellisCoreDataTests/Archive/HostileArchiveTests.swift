@@ -17,7 +17,7 @@ import TrellisTestSupport
     let scratch = try Scratch()
     let file = try StoreFile(try StoreValueTests.copied(name, to: scratch))
     var content: [UInt8] = []
-    try file.database.rows("SELECT Z_CONTENT FROM Z_MODELCACHE") { content = $0.bytes(0) }
+    try file.rows("SELECT Z_CONTENT FROM Z_MODELCACHE") { content = $0.bytes(0) }
     return content
   }
 
@@ -49,7 +49,7 @@ import TrellisTestSupport
     let file = try StoreFile(try StoreValueTests.copied("transformables", to: scratch))
     var archives: [[UInt8]] = []
     for column in ["ZWORDS", "ZNUMBERS", "ZMIXED", "ZALIEN"] {
-      try file.database.rows("SELECT \(column) FROM ZNOTE WHERE \(column) NOT NULL") { archives.append($0.bytes(0)) }
+      try file.rows("SELECT \(column) FROM ZNOTE WHERE \(column) NOT NULL") { archives.append($0.bytes(0)) }
     }
     #expect(archives.count > 4)
     for number in 0..<Mutations.count {

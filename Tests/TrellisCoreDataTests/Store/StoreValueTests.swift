@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TrellisDynamic
+import TrellisForeignFiles
 import TrellisModel
 import TrellisRuntime
 import TrellisStorage
@@ -219,7 +220,7 @@ import TrellisStorage
         "repaired 1 × Round.game: leads to a row that is not there, and is nil (4)"
       ])
     var orders: [String] = []
-    let database = try SourceDatabase(path: scratch.file("copy.sqlite").path, name: "copy", size: 1 << 20)
+    let database = try ForeignFile(path: scratch.file("copy.sqlite").path, size: 1 << 20, .exclusive)
     try database.rows("SELECT game IS NULL, _game_order IS NULL FROM Round ORDER BY _id") {
       orders.append("\($0.integer(0) ?? 9) \($0.integer(1) ?? 9)")
     }

@@ -23,7 +23,7 @@ import TrellisTestSupport
     let dynamic = try Player<DynamicSide>(configuration(kind, folders[1]), undoes: undoes)
     var chooser = StepChooser(model: typed.container.model, random: SeededGenerator(seed: seed))
     var saves = 0
-    for number in 0..<TestSettings.number("TRELLIS_DYNAMIC_STEPS", or: 300) {
+    for number in 0..<TestSettings.number("TRELLIS_DYNAMIC_STEPS", or: 150) {
       let step = chooser.next(typed.objects)
       let comment: Comment = "seed \(seed), step \(number), \(step)"
       let outcome = typed.play(step)

@@ -42,7 +42,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
       Oak.self,
       Flower.self,
     ],
-    checksum: "e284eb02d552cf5d",
+    checksum: "e605c2a3c70bcb64",
     generatedCode: .version2
   )
 }
@@ -499,13 +499,13 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
     "Animal",
     isAbstract: true,
     attributes: [
-      TrellisModel.AttributeDescription("name", .string, keptInHistory: true),
+      TrellisModel.AttributeDescription("name", .string, keptInHistory: true, sync: .server),
       TrellisModel.AttributeDescription("legs", .int16, default: .value(.integer(4)), doc: "How many it has."),
       TrellisModel.AttributeDescription("born", .date, optional: true),
       TrellisModel.AttributeDescription("mood", .string, transient: true, default: .value(.text("calm"))),
     ],
     relationships: [
-      TrellisModel.RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true),
+      TrellisModel.RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true, sync: .replica),
       TrellisModel.RelationshipDescription("cage", to: "Cage", inverse: "animals", optional: true),
     ],
     fetchRequests: [
@@ -2125,7 +2125,8 @@ public nonisolated class Plant: TrellisRuntime.ManagedObject {
   static let _description = TrellisModel.EntityDescription(
     "Plant",
     attributes: [TrellisModel.AttributeDescription("height", .double)],
-    hooks: [.didInsert]
+    hooks: [.didInsert],
+    sync: .latest
   )
 }
 

@@ -9,13 +9,13 @@ let zooModel = ModelDescription(
     EntityDescription(
       "Animal", isAbstract: true,
       attributes: [
-        AttributeDescription("name", .string, keptInHistory: true),
+        AttributeDescription("name", .string, keptInHistory: true, sync: .server),
         AttributeDescription("legs", .int16, default: .value(.integer(4)), doc: "How many it has."),
         AttributeDescription("born", .date, optional: true),
         AttributeDescription("mood", .string, transient: true, default: .value(.text("calm"))),
       ],
       relationships: [
-        RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true),
+        RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true, sync: .replica),
         RelationshipDescription("cage", to: "Cage", inverse: "animals", optional: true),
       ],
       fetchRequests: [
@@ -69,7 +69,8 @@ let zooModel = ModelDescription(
       "Cage",
       relationships: [RelationshipDescription("animals", to: "Animal", inverse: "cage", toMany: true, ordered: true)],
       history: .off),
-    EntityDescription("Plant", attributes: [AttributeDescription("height", .double)], hooks: [.didInsert]),
+    EntityDescription(
+      "Plant", attributes: [AttributeDescription("height", .double)], hooks: [.didInsert], sync: .latest),
     EntityDescription("Tree", parent: "Plant", attributes: [AttributeDescription("id", .int64)]),
     EntityDescription("Oak", parent: "Tree"),
     EntityDescription("Flower", parent: "Plant"),

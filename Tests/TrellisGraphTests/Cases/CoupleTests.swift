@@ -180,7 +180,7 @@ import TrellisTestSupport
 /// Which combinations a run tries.
 private struct CoupleTurn {
   /// One in so many is tried; 1 for all of them.
-  private static let part = TestSettings.number("TRELLIS_COUPLES_PART", or: 5)
+  private static let part = TestSettings.number("TRELLIS_COUPLES_PART", or: 11)
   private var number = 0
 
   mutating func isSkipped() -> Bool {

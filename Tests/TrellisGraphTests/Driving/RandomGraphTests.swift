@@ -3,7 +3,7 @@ import Testing
 import TrellisTestSupport
 
 @Suite("Random graphs") struct RandomGraphTests {
-  private static let steps = TestSettings.number("TRELLIS_GRAPH_STEPS", or: 4000)
+  private static let steps = TestSettings.number("TRELLIS_GRAPH_STEPS", or: 2000)
   private static let seed =
     TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64(20_261_122))
   /// The only episode to be played, such as one that a report names; all of them otherwise.

@@ -4,7 +4,7 @@ import Trellis
 import TrellisTestSupport
 
 @Suite("Failing stores") struct FailingCallTests {
-  private static let steps = TestSettings.number("TRELLIS_GRAPH_STEPS", or: 3000)
+  private static let steps = TestSettings.number("TRELLIS_GRAPH_STEPS", or: 1500)
   private static let seed =
     TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64(20_261_122))
 

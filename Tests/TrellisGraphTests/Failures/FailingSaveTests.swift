@@ -4,7 +4,7 @@ import TrellisTestSupport
 
 @Suite("Failing saves") struct FailingSaveTests {
   /// One in so many objects fails; 1 for each of them.
-  private static let stride = TestSettings.number("TRELLIS_FAILING_STRIDE", or: 9)
+  private static let stride = TestSettings.number("TRELLIS_FAILING_STRIDE", or: 47)
   private static let shapes: [(entity: String, name: String)] = [
     ("ManyParent", "listNullifyNullify"), ("ManyParent", "setCascadeNullify"), ("PeerLeft", "bothNullifyNullify"),
     ("OneLeft", "oneNullifyNullify"), ("Holder", "listNullify"), ("Holder", "oneNullify"),

@@ -6,7 +6,7 @@ import TrellisTestSupport
 
 @Suite("Large to-manys") struct LargeToManyTests {
   /// 100,000 in long runs.
-  private static let count = TestSettings.number("TRELLIS_GRAPH_MEMBERS", or: 20_000)
+  private static let count = TestSettings.number("TRELLIS_GRAPH_MEMBERS", or: 5_000)
   /// A parent with so many children; none unless the environment asks for it, as it takes long.
   private static let childCount = TestSettings.number("TRELLIS_GRAPH_CHILDREN", or: 0)
 

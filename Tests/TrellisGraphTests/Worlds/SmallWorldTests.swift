@@ -7,7 +7,7 @@ import TrellisTestSupport
   /// How many moves long the sequences are.
   private static let length = TestSettings.number("TRELLIS_GRAPH_WORLD_LENGTH", or: 2)
   /// Every how many sequences one is played; 1 plays all.
-  private static let stride = TestSettings.number("TRELLIS_GRAPH_WORLD_STRIDE", or: 997)
+  private static let stride = TestSettings.number("TRELLIS_GRAPH_WORLD_STRIDE", or: 2_503)
   private static let seed =
     TestSettings.seed("TRELLIS_GRAPH_SEED")
   private static let enough = 10

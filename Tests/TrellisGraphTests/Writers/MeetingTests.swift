@@ -4,7 +4,7 @@ import TrellisTestSupport
 
 @Suite("An edit here meets an edit there") struct MeetingTests {
   /// One in so many combinations is tried; 1 for all of them.
-  private static let part = TestSettings.number("TRELLIS_MEETING_PART", or: 1_597)
+  private static let part = TestSettings.number("TRELLIS_MEETING_PART", or: 4_801)
   /// The only combination to be tried, such as one that a report names.
   private static let only: Int? = TestSettings.number("TRELLIS_MEETING_ONLY")
   static let scrutiny =

@@ -3,7 +3,7 @@ import Testing
 import TrellisTestSupport
 
 @Suite("Several contexts with unsaved changes") struct SeveralWritersTests {
-  private static let episodes = TestSettings.number("TRELLIS_WRITERS_EPISODES", or: 16)
+  private static let episodes = TestSettings.number("TRELLIS_WRITERS_EPISODES", or: 8)
   private static let seed = TestSettings.number("TRELLIS_WRITERS_SEED", or: UInt64(1))
   private static let length = TestSettings.number("TRELLIS_WRITERS_STEPS", or: 300)
   private static let scrutiny =
@@ -32,7 +32,7 @@ import TrellisTestSupport
   }
 
   /// In files and on a server, one in so many reports is played; 1 for all of them.
-  private static let part = TestSettings.number("TRELLIS_REPORTS_PART", or: 5)
+  private static let part = TestSettings.number("TRELLIS_REPORTS_PART", or: 11)
 
   @Test("what once went wrong goes right", arguments: StoreKind.allCases)
   func mended(kind: StoreKind) throws {
@@ -63,7 +63,7 @@ import TrellisTestSupport
     }
   }
 
-  private static let couples = TestSettings.number("TRELLIS_COUPLES_EPISODES", or: 100)
+  private static let couples = TestSettings.number("TRELLIS_COUPLES_EPISODES", or: 40)
 
   @Test("both halves of a couple agree in a context and its child, whatever is saved and rolled back")
   func couplesAgree() throws {

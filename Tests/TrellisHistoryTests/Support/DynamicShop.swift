@@ -26,6 +26,7 @@ struct DynamicShop {
     let context = container.newContext()
     let item = try context.insert(entity, ["name": .text(name)])
     try context.save()
+    try container.settle()
     return item.objectID.key
   }
 
@@ -33,6 +34,7 @@ struct DynamicShop {
     let context = container.newContext()
     try #require(try context.object(entity, key)).set("name", .text(name))
     try context.save()
+    try container.settle()
   }
 
   /// The texts of all items, sorted.

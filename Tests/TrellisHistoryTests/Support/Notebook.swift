@@ -31,9 +31,18 @@ struct Notebook {
     return result
   }
 
+  func settle() throws { try container.settle() }
+
+  func news(since token: HistoryToken) throws -> [HistoryTransaction] {
+    try settle()
+    return try container.history(since: token)
+  }
+}
+
+extension PersistentContainer {
   /// Waits until a server tells of all saves: transactions of other tests may have begun before.
   func settle() throws {
-    guard let store = container.core.store as? PostgresStore else { return }
+    guard let store = core.store as? PostgresStore, store.history != nil else { return }
     let history = store.setup.layout.names.history
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
@@ -47,11 +56,6 @@ struct Notebook {
       if isSettled == 1 { return }
       Thread.sleep(forTimeInterval: 0.001)
     }
-  }
-
-  func news(since token: HistoryToken) throws -> [HistoryTransaction] {
-    try settle()
-    return try container.history(since: token)
   }
 }
 

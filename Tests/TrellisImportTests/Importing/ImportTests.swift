@@ -274,7 +274,9 @@ import TrellisTestSupport
       try shelf.take(
         #"[{"id": 1, "full_name": "changed"}, \#(bad), {"id": 3, "full_name": "c"}]"#, rejecting: .everything)
     }
-    #expect(Set(error?.failures.map { $0.place?.pointer } ?? []) == (breaksRule ? ["/1", "/2"] : ["/1", "/2/id"]))
+    #expect(
+      Set(error?.failures.map { $0.place?.pointer } ?? [])
+        == (breaksRule ? ["/1/full_name", "/2/full_name"] : ["/1", "/2/id"]))
     #expect(try shelf.context.fetch(Author.all).map(\.fullName) == ["a"])
     #expect(!shelf.context.hasChanges)
     let report = try shelf.take(#"[{"id": 1, "full_name": "b"}, {"id": 3, "full_name": "c"}]"#, rejecting: .everything)

@@ -58,21 +58,18 @@ import TrellisTestSupport
 
   @Test("the same holds if the two owners are in different batches", arguments: [false, true], [nil, 2, 5])
   func movedBetweenBatches(_ required: Bool, _ maxCount: Int?) throws {
-    for order in [[1, 2], [2, 1]] {
+    for (order, lines) in [([1, 2], false), ([2, 1], true)] {
       let shelf = try DynamicShelf(Self.model(required: required, maxCount: maxCount))
       try shelf.take(Self.start)
       let elements = [
         1: #"{"id": 1, "pets": ["b", {"tag": "c"}]}"#, 2: #"{"id": 2, "pets": [{"tag": "a"}]}"#,
       ]
       let all = [elements[order[0]] ?? ""] + Self.filler + [elements[order[1]] ?? ""]
-      for lines in [false, true] {
-        let report = try shelf.take(
-          lines ? all.joined(separator: "\n") : "[" + all.joined(separator: ",") + "]", lines: lines)
-        #expect(try shelf.list("Pet", ["tag", "weight", "owner.id"]) == ["a 7 2", "b 8 1", "c - 1"], "\(order)")
-        #expect(try shelf.list("User", ["id", "pets.tag"]).prefix(1) == ["1 b,c"])
-        #expect(report.rejected.isEmpty && report.deleted.isEmpty)
-        #expect(lines ? report.updated.isEmpty : report.updated.count >= 2)
-      }
+      let report = try shelf.take(
+        lines ? all.joined(separator: "\n") : "[" + all.joined(separator: ",") + "]", lines: lines)
+      #expect(try shelf.list("Pet", ["tag", "weight", "owner.id"]) == ["a 7 2", "b 8 1", "c - 1"], "\(order)")
+      #expect(try shelf.list("User", ["id", "pets.tag"]).prefix(1) == ["1 b,c"])
+      #expect(report.rejected.isEmpty && report.deleted.isEmpty && report.updated.count >= 2)
     }
   }
 

@@ -8,7 +8,7 @@ import TrellisTestSupport
 /// Graphs of objects that require each other, spread over inputs by chance. What an import has to make of them is worked
 /// out from the graph alone.
 @Suite("Random graphs in several inputs") struct SeveralInputGraphTests {
-  private static let count = TestSettings.number("TRELLIS_IMPORT_GRAPHS", or: 80)
+  private static let count = TestSettings.number("TRELLIS_IMPORT_GRAPHS", or: 40)
   private static let seed = TestSettings.number("TRELLIS_IMPORT_SEED", or: UInt64(20_261_127))
 
   private struct Link {

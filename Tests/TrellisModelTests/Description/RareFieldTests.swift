@@ -6,15 +6,16 @@ import TrellisModel
     { $0.fetchRequests = [FetchRequestDescription("all")] }, { $0.hooks = [.didSave] }, { $0.swiftName = "N" },
     { $0.renamedFrom = ["old"] }, { $0.removed = ["gone"] }, { $0.doc = "text" },
     { $0.userInfo.append(UserInfoEntry("a", "b")) }, { $0.history = .values },
+    { $0.sync = .server },
   ]
   private static let attributes: [@Sendable (inout AttributeDescription) -> Void] = [
     { $0.defaultValue = .value(.text("")) }, { $0.rules.minimumLength = 1 }, { $0.swiftName = "N" },
     { $0.renamedFrom = ["old"] }, { $0.backfill = .expression("'x'") }, { $0.doc = "text" },
-    { $0.userInfo.append(UserInfoEntry("a", "b")) },
+    { $0.userInfo.append(UserInfoEntry("a", "b")) }, { $0.sync = .sum },
   ]
   private static let relationships: [@Sendable (inout RelationshipDescription) -> Void] = [
     { $0.minimumCount = 1 }, { $0.maximumCount = 2 }, { $0.swiftName = "N" }, { $0.renamedFrom = ["old"] },
-    { $0.doc = "text" }, { $0.userInfo.append(UserInfoEntry("a", "b")) },
+    { $0.doc = "text" }, { $0.userInfo.append(UserInfoEntry("a", "b")) }, { $0.sync = .replica },
   ]
 
   /// Each change makes a description of its own, and the same change makes equal ones with equal hashes.

@@ -79,7 +79,7 @@ final class Market {
   func open(_ model: Model) throws -> any Store {
     if kind == .sqlite { return try configuration.open(model) }
     var options = PostgresOptions(connectionString: TestServer.url, schema: schema, connections: 2, timeout: 300)
-    options.writesAllTables = kind == .written
+    options.writtenTables = kind == .written ? .all : .needed
     return try PostgresOpening(model, options).open(nil)
   }
 

@@ -9,7 +9,7 @@ import TrellisTestSupport
 /// `TRELLIS_FUNCTIONS` is the number of random texts and pairs of numbers, `TRELLIS_FUNCTIONS_SEED` the seed.
 @Suite("Functions of a store on a server", .enabled(if: TestServer.isThere, "needs a server"))
 struct FunctionTests {
-  private static let count: Int = TestSettings.number("TRELLIS_FUNCTIONS", or: 5_000)
+  private static let count: Int = TestSettings.number("TRELLIS_FUNCTIONS", or: 1_500)
   private static let seed: UInt64 = TestSettings.number("TRELLIS_FUNCTIONS_SEED", or: .random(in: 0 ... .max))
   private static let options: [TextOptions] = [1, 2, 3, 4, 5, 7].map { TextOptions(rawValue: $0) }
 

@@ -27,3 +27,23 @@ BEGIN
     FROM pg_catalog.regexp_matches(f, $r$[@joined@][@joined@@joinedmarks@]*|([0-9a-z@spaced@@joinedmarks@]+)$r$, 'g') AS w (m)
     WHERE w.m[1] IS NOT NULL));
 END $fn$;
+
+-- A text that is not ASCII. Called by trellis_letters only, with a path of its own because other programs write to the
+-- index, too.
+CREATE OR REPLACE FUNCTION @schema@.trellis_letters_wide(t text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 300 SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+  IF NOT @schema@.trellis_is_known(t) THEN RETURN 'zqxj'; END IF;
+  RETURN @schema@.trellis_fold(t, 3);
+END $fn$;
+
+-- What an index of trigrams has of a text: the text without case and diacritics, or zqxj for one that the server may fold
+-- otherwise than memory does; a search has to look for that as well. A path of its own would cost more than all else.
+CREATE OR REPLACE FUNCTION @schema@.trellis_letters(t text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 20 AS $fn$
+BEGIN
+  IF pg_catalog.octet_length(t) OPERATOR(pg_catalog.=) pg_catalog.length(t) THEN
+    RETURN pg_catalog.lower(t COLLATE pg_catalog."C");
+  END IF;
+  RETURN @schema@.trellis_letters_wide(t);
+END $fn$;

@@ -8,31 +8,6 @@ import TrellisTestSupport
 
 @Suite("Migrations on PostgreSQL beside others, and with failures", .enabled(if: TestServer.isThere, "needs a server"))
 struct ConcurrentMigrationTests {
-  /// Runs a closure on a thread of its own.
-  private func started<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Future<Value> {
-    let future = Future<Value>()
-    let thread = Thread { future.set(Result { try body() }) }
-    thread.start()
-    return future
-  }
-
-  private final class Future<Value: Sendable>: Sendable {
-    private let result = Locked<Result<Value, any Error>?>(nil)
-
-    func set(_ value: Result<Value, any Error>) { result.withLock { $0 = value } }
-
-    var isDone: Bool { result.withLock { $0 != nil } }
-
-    /// Waits at most a minute.
-    func value() throws -> Value {
-      for _ in 0..<6_000 {
-        if let found = result.withLock({ $0 }) { return try found.get() }
-        Thread.sleep(forTimeInterval: 0.01)
-      }
-      throw CocoaError(.featureUnsupported)
-    }
-  }
-
   // MARK: Open programs
 
   @Test("an open program gets an error at each use after a migration, also where its tables are as before")

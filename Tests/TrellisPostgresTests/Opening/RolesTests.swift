@@ -152,6 +152,24 @@ struct RolesTests {
     for store in [app, reader, other] { store.close() }
   }
 
+  @Test(
+    "an index that is missing is left to the owner by a role that may not make it",
+    arguments: [0, 1_000_000] as [Int64])
+  func index(largeTable: Int64) throws {
+    let model = try model(indexes: [IndexDescription([.init("size")])])
+    try open("owner", model).close()
+    _ = try Self.cluster.get().psql("DROP INDEX shop.\"_index.Item.size\"", database: database)
+    for role in ["app", "reader", "owner"] {
+      var options = PostgresOptions(connectionString: try address(role), schema: "shop")
+      options.largeTable = largeTable
+      let store = try PostgresOpening(model, options).open(nil)
+      #expect(try store.connect().count(StoreRequest(entity: 0)) == 0)
+      store.close()
+      let count = "SELECT count(*) FROM pg_class WHERE relname = '_index.Item.size'"
+      #expect(try Self.cluster.get().psql(count, database: database) == (role == "owner" ? "1" : "0"))
+    }
+  }
+
   @Test("a role that may not migrate is told that the store has to be, and which role it is")
   func migration() throws {
     try open("owner", model()).close()
@@ -185,6 +203,37 @@ struct RolesTests {
     context.rollback()
     #expect(try context.count(Product.all) == 0)
     container.close()
+  }
+
+  @Test("former rows are kept of what a role changes that has no right to them, and a reader is shown the past")
+  func formerRows() throws {
+    let model = try model(history: .values)
+    try open("owner", model).close()
+    let cluster = try Self.cluster.get()
+    _ = try cluster.psql("REVOKE ALL ON shop.\"_past.Item\" FROM app", database: database)
+    let app = try open("app", model)
+    let request = SaveRequest()
+    let key = try app.reserveKeys(1).lowerBound
+    request.inserts = [
+      SaveRequest.Inserts(
+        entity: 0, records: [PlainRecord(model.entities[0], key: key, ["name": .text("a"), "size": .integer(1)])])
+    ]
+    try app.connect().save(request)
+    let changes = "SET ROLE app; UPDATE shop.\"Item\" SET name = 'b'; DELETE FROM shop.\"Item\""
+    let reader = try #require(try open("reader", model) as? PostgresStore)
+    let connection = try #require(try reader.connect() as? any HistoryConnection)
+    // A transaction of the server's own, as of autovacuum, delays the moment.
+    let end = Date.now + 60
+    while try connection.position(of: .now).number == 0, Date.now < end { Thread.sleep(forTimeInterval: 0.01) }
+    let then = try connection.position(of: .now)
+    _ = try cluster.psql(changes, database: database)
+    #expect(try cluster.psql("SELECT count(*) FROM shop.\"_past.Item\"", database: database) == "3")
+    var names: [String] = []
+    try reader.connect(asOf: then).fetch(StoreRequest(entity: 0)) { names.append($0.text(0)) }
+    #expect(names == ["a"])
+    #expect(error { _ = try (app as? PostgresStore)?.connect(asOf: then) }?.code == .unsupported)
+    app.close()
+    reader.close()
   }
 
   @Test("a history is left to the owner by a role that may not end it")

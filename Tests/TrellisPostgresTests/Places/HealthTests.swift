@@ -23,7 +23,8 @@ struct HealthTests {
       shop = try PersistentContainer(
         model: .shop,
         store: .postgres(
-          cluster.url(database: database), schema: "shop", connections: connections, timeout: timeout))
+          cluster.url(database: database), schema: "shop", connections: connections, timeout: timeout,
+          statementTimeout: 60))
     }
 
     /// Runs a closure while another session holds the products for itself.

@@ -87,6 +87,21 @@ struct TransactionPoolTests {
     #expect(try Shelf(direct, schema: "shelf").names() == saved.withLock { $0 }.sorted())
   }
 
+  @Test("an index of a large table is made outside of a transaction")
+  func index() throws {
+    let (database, behind, _) = try makeDatabase()
+    func model(_ indexes: [IndexDescription]) throws -> Model {
+      let item = EntityDescription("Item", attributes: [AttributeDescription("name", .string)], indexes: indexes)
+      return try Model(ModelDescription(name: "Shelf", entities: [item]))
+    }
+    var options = PostgresOptions(connectionString: behind, schema: "shelf", connections: 2)
+    (options.usesTransactionPool, options.largeTable) = (true, 0)
+    try PostgresOpening(model([]), options).open(nil).close()
+    try PostgresOpening(model([.init([.init("name")])]), options).open(nil).close()
+    let valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('shelf.\"_index.Item.name\"')"
+    #expect(try Self.cluster.get().psql(valid, database: database) == "t")
+  }
+
   @Test("what others save is noticed by asking")
   func news() throws {
     let (_, behind, direct) = try makeDatabase()

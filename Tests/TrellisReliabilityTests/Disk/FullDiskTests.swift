@@ -176,6 +176,19 @@ import TrellisTestSupport
     }
   }
 
+  @Test("a copy for which there is no room is named, and not its store", arguments: [1, 3])
+  func copy(_ number: Int) throws {
+    let container = try file.open()
+    defer { container.close() }
+    let copy = folder.file("copy")
+    fill(from: number)
+    let error = #expect(throws: StoreError.self) { try container.backUp(to: copy) }
+    disk.fail(nil)
+    #expect(error?.code == .full)
+    #expect(error?.message == "There is no room for \(copy.path).")
+    #expect(!FileManager.default.fileExists(atPath: copy.path))
+  }
+
   @Test("a document whose lock has no room is read, and says so when it is saved to")
   func document() throws {
     let place = LoopFile(kind: .json, url: folder.file("loop.json"))

@@ -5,7 +5,7 @@
   import TrellisJSON
   import TrellisTestSupport
 
-  @Suite("What lies at a store's path is told by what it is", .timeLimit(.minutes(10))) struct PlaceTests {
+  @Suite("What lies at a store's path is told by what it is", .timeLimit(.minutes(60))) struct PlaceTests {
     /// What may lie at a path, and how a message calls it.
     enum Thing: String, CaseIterable {
       case folder, pipe = "named pipe", endpoint = "socket", device

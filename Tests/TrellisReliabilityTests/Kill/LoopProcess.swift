@@ -5,6 +5,7 @@ import TrellisTestSupport
 final class LoopProcess {
   private let process = Process()
   private let output = Pipe()
+  private let input = Pipe()
   private var heard = Data()
 
   struct Missing: Error {}
@@ -14,11 +15,34 @@ final class LoopProcess {
     process.executableURL = program
     process.arguments = [file.kind.rawValue, file.url.path] + writers
     process.standardOutput = output
+    process.standardInput = input
     try process.run()
   }
 
   /// Waits until it has saved, or has ended.
   func waitForFirstSave() { heard.append(output.fileHandleForReading.availableData) }
+
+  /// Suspends the store of the program, and then the program.
+  func suspend() throws {
+    try input.fileHandleForWriting.write(contentsOf: Data("suspend\n".utf8))
+    let word = Data("suspended\n".utf8)
+    // A line of a thread that has saved before may follow.
+    while heard.suffix(1_000).range(of: word) == nil {
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { throw Missing() }
+      heard.append(data)
+    }
+    _ = Foundation.kill(process.processIdentifier, SIGSTOP)
+  }
+
+  func resume() throws {
+    _ = Foundation.kill(process.processIdentifier, SIGCONT)
+    // The next suspension has a word of its own.
+    heard = Data(String(decoding: heard, as: UTF8.self).replacing("suspended\n", with: "").utf8)
+    try input.fileHandleForWriting.write(contentsOf: Data("resume\n".utf8))
+  }
+
+  var number: Int32 { process.processIdentifier }
 
   func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
 

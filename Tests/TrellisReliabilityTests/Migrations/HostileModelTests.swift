@@ -8,7 +8,7 @@ import TrellisTestSupport
 
 @Suite("A stored model that is damaged, or not that of the rows, is refused or read, and never ends the program")
 struct HostileModelTests {
-  private static let count = TestSettings.number("TRELLIS_HOSTILE_MODELS", or: 250)
+  private static let count = TestSettings.number("TRELLIS_HOSTILE_MODELS", or: 100)
 
   @Test("a refused store stays as it is, byte for byte", arguments: DiaryStore.Kind.allCases)
   func refused(kind: DiaryStore.Kind) throws {

@@ -8,7 +8,7 @@ import TrellisTestSupport
 @Suite("When programs are killed during a migration, a SQLite file is the former one or the new one")
 struct KilledMigrationTests {
   /// How often a program is killed during each kind of migration.
-  private static let rounds = TestSettings.number("TRELLIS_MIGRATION_KILLS", or: 5)
+  private static let rounds = TestSettings.number("TRELLIS_MIGRATION_KILLS", or: 3)
   private static let rowCount = 20_000
 
   private let diary: DiaryStore

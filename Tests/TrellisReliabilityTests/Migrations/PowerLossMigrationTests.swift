@@ -6,7 +6,7 @@ import TrellisTestSupport
 @Suite("When the power goes during a migration, a store is the former one or the migrated one")
 struct PowerLossMigrationTests {
   /// How many moments of each migration are tried, each with every kind of loss.
-  private static let moments = TestSettings.number("TRELLIS_POWER_CUTS", or: 6)
+  private static let moments = TestSettings.number("TRELLIS_POWER_CUTS", or: 3)
 
   @Test(
     "a migration that has returned lasts if it is durable, and what is lost is in the copy",

@@ -12,7 +12,7 @@ import TrellisTestSupport
     arguments: Durability.allCases)
   func powerLoss(durability: Durability) throws {
     let run = try RecordedRun(durability, saves: 300)
-    let cuts = try PowerCuts(run, durability, usually: 40) { image, place in try look(at: image, place) }
+    let cuts = try PowerCuts(run, durability, usually: 15) { image, place in try look(at: image, place) }
     let (average, most) = run.syncsPerSave
     print("\(durability): \(cuts), \(average) syncs a save, at most \(most)")
     // Cuts that cost nobody anything would show nothing.

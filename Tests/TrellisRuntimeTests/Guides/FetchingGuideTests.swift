@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Trellis
 import TrellisDiaryModel
+import TrellisModel
 import TrellisTestSupport
 
 // The samples of Docs/Fetching.md, block by block, each with what it is said to do.
@@ -179,6 +180,30 @@ struct Filter {
       }
     }
     #expect(contents.count == 4)
+  }
+
+  /// A span of a tracer.
+  private struct Span {
+    static let ended = Locked<[String]>([])
+    let name: String
+
+    init(_ kind: String, _ subject: String?) { name = "\(kind) \(subject ?? "-")" }
+
+    func end(rows: Int, failure: String?) { Self.ended.withLock { $0.append("\(name) \(rows) \(failure ?? "-")") } }
+  }
+
+  @Test("a log that is told of begins")
+  func begins() throws {
+    let log = QueryLog(begin: { kind, subject in
+      let span = Span(kind.rawValue, subject)
+      return { entry in span.end(rows: entry.rows, failure: entry.failure) }
+    })
+    let container = try PersistentContainer(model: .diary, store: .memory, log: log)
+    let context = container.newContext()
+    _ = Tag(in: context, name: "a")
+    try context.save()
+    _ = try context.fetch(Tag.all)
+    #expect(Span.ended.withLock { $0 } == ["opening - 0 -", "save - 1 -", "fetch Tag 1 -"])
   }
 
   @Test("explaining")

@@ -38,13 +38,14 @@ final class LoggedQueries: Sendable {
   @Test("each request says what it is, how many rows it has, its statement, and whether that was compiled before")
   func entries() throws {
     let context = try context()
-    #expect(queries.entries.map(\.kind) == [.save])
-    #expect(queries.entries.first?.rows == 3)
+    #expect(queries.entries.map(\.kind) == [.opening, .save])
+    #expect(queries.entries.last?.rows == 3)
     queries.clear()
     for _ in 0..<2 { _ = try context.fetch(EmotionDiary.where { $0.content == "secret 1" }) }
     let entries = queries.entries
     #expect(entries.map(\.kind) == [.fetch, .fetch] && entries.map(\.rows) == [1, 1])
     #expect(entries.map(\.subject) == ["EmotionDiary", "EmotionDiary"])
+    #expect(entries.first?.description.hasPrefix("fetch EmotionDiary, 1 row, ") == true)
     #expect(entries.flatMap(\.statements).map(\.isReused) == [false, true])
     #expect(entries.first?.statements.first?.text.contains("WHERE") == true)
     #expect(entries.allSatisfy { !$0.description.contains("secret") && $0.duration > .zero })

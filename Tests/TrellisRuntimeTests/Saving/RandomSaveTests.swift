@@ -7,7 +7,7 @@ import TrellisTestSupport
   /// `TRELLIS_SAVE_RUNS` makes it longer, `TRELLIS_SAVE_SEED` plays one run again.
   static var seeds: [UInt64] {
     if let seed: UInt64 = TestSettings.number("TRELLIS_SAVE_SEED") { return [seed] }
-    return Array(1...TestSettings.number("TRELLIS_SAVE_RUNS", or: 24))
+    return Array(1...TestSettings.number("TRELLIS_SAVE_RUNS", or: 12))
   }
 
   @Test("end as saved and right, as a conflict or as a broken rule, whoever did what", arguments: seeds)

@@ -7,7 +7,7 @@ import TrellisTestSupport
 
 @Suite("The rules of every store, by the JSON document") struct ConformanceTests {
   /// How many random queries a seed asks; more by the environment variable TRELLIS_QUERIES.
-  private static let queryCount = TestSettings.number("TRELLIS_QUERIES", or: 200)
+  private static let queryCount = TestSettings.number("TRELLIS_QUERIES", or: 80)
 
   private func conformance() throws -> StoreConformance {
     let folder = try TestFolder()

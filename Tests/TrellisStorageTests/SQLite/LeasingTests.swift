@@ -40,6 +40,46 @@ import TrellisTestSupport
     return count
   }
 
+  @Test(
+    "a reader holds up a suspension, which says so, and which ends or is taken back afterwards",
+    arguments: [true, false])
+  func suspendedReader(isTakenBack: Bool) throws {
+    let store = try open()
+    try fill(store, 10)
+    let (isReading, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let reading = started {
+      var count = 0
+      try store.connect().fetch(StoreRequest(entity: 0)) { _ in
+        count += 1
+        if count == 1 {
+          isReading.signal()
+          mayEnd.wait()
+        }
+      }
+      return count
+    }
+    isReading.wait()
+    let error = #expect(throws: StoreError.self) { try store.suspend(within: .milliseconds(20)) }
+    #expect(error?.code == .timedOut)
+    #expect(throws: StoreError.self) { try Self.scan(store.connect()) }
+    if isTakenBack {
+      store.resume()
+      #expect(try Self.scan(store.connect()) == 10)
+      mayEnd.signal()
+      _ = try? reading.value()
+    } else {
+      mayEnd.signal()
+      try store.suspend(within: .seconds(60))
+      let error = #expect(throws: StoreError.self) { try reading.value() }
+      #expect(error?.code == .suspended)
+      store.resume()
+    }
+    #expect(try Self.scan(store.connect()) == 10)
+    try fill(store, 1)
+    store.close()
+    #expect(store.pool.isReleased)
+  }
+
   #if os(Linux)
     /// The descriptors of the file and of those beside it.
     private func descriptors() throws -> Int {

@@ -217,6 +217,42 @@ import TrellisTestSupport
     #expect(try contents() == before)
   }
 
+  #if os(Linux)
+    /// The locks that this process has on the file.
+    private func locks() throws -> Int {
+      let number = try FileManager.default.attributesOfItem(atPath: url.path)[.systemFileNumber] as? UInt64
+      return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").count { line in
+        let words = line.split(separator: " ")
+        return words.count > 5 && words[4] == "\(getpid())" && words[5].hasSuffix(":\(number ?? 0)")
+      }
+    }
+
+    @Test("a process that opens a file again keeps its locks, without which others would remove the log")
+    func locksStay() throws {
+      try makeStore()
+      let first = try open()
+      let connection = try TestStore.connect(first)
+      #expect(try connection.count(StoreRequest(entity: 2)) == 500)
+      let before = try locks()
+      #expect(before > 0)
+      for _ in 0..<3 {
+        let second = try open()
+        #expect(try TestStore.connect(second).count(StoreRequest(entity: 2)) == 500)
+        second.close()
+        #expect(throws: StoreError.self) { try first.backUp(to: url.path, replacing: true) }
+        #expect(try locks() >= before)
+      }
+      let own = "/proc/self/fd"
+      func descriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: own).count { name in
+          (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(own)/\(name)")) == url.path
+        }
+      }
+      #expect(try descriptors() < 6)
+      first.close()
+    }
+  #endif
+
   @Test("garbage and damaged files give errors, never a crash", arguments: 1...60 as ClosedRange<UInt64>)
   func garbage(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)

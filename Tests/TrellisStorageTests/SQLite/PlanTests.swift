@@ -5,11 +5,11 @@ import TrellisModel
 /// What SQLite does with the statements: an index that is not used makes a fetch a thousand times slower.
 @Suite("Plans of SQLite") struct PlanTests {
   let store: TestStore
-  let layout: TableLayout
+  let layout: SQLiteLayout
 
   init() throws {
     store = try TestStore(TestModels.diary)
-    layout = TableLayout(store.model)
+    layout = SQLiteLayout(store.model)
   }
 
   private func plan(_ text: String) throws -> String {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Trellis
 import TrellisTestSupport
+import TrellisTimeTravel
 
 @Suite("The guide to histories") final class HistoryGuideTests: GuideRun {
   @Test("the samples print what the guide says")
@@ -77,6 +78,44 @@ import TrellisTestSupport
     print(try past.fetch(Memo.all.sorted { $0.title }).map(\.title))
     for version in try phone.history(of: memo2.objectID) {
       print(version.author ?? "-", version.values?.title ?? "deleted")
+    }
+
+    let editor = phone.newContext()
+    let memo3 = Memo(in: editor, title: "Coffee")
+    try editor.save()
+    let good = try phone.historyToken()
+    editor.author = "robot"
+    memo3.title = "Caffè"
+    try editor.save()
+    memo3.text = "1 minute"
+    try editor.save()
+
+    let saves = try phone.history(since: good).filter { $0.author == "robot" }
+    try phone.undo(saves, in: editor)
+    try editor.save()
+    print(memo3.title, memo3.text.isEmpty)
+
+    memo3.title = "Espresso"
+    do {
+      try phone.undo(phone.history(since: good).suffix(1), in: editor)
+    } catch let refusal as UndoRefusal {
+      print(refusal.conflicts.map { "\($0.property ?? "") \($0.reason.rawValue)" })
+    }
+
+    try editor.delete(memo3)
+    try editor.save()
+    let restoration = try phone.restore(memo3.objectID, asOf: good, in: editor)
+    try editor.save()
+    let restored = try editor.object(with: memo3.objectID)
+    print(restoration.losses, restored?.title ?? "-")
+
+    restored?.title = "Espresso"
+    try editor.save()
+    try phone.differences(since: good) { difference in
+      for property in difference.properties {
+        let (former, latter) = (property.former?.value(as: String.self), property.latter?.value(as: String.self))
+        print(difference.kind, property.name, former ?? "nil", "→", latter ?? "nil")
+      }
     }
 
     let count = try phone.deleteHistory(before: phoneSeen)

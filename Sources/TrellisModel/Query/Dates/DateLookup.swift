@@ -50,14 +50,7 @@ package final class DateLookup: Sendable {
     return memory.withLock { memory in
       let number = micros.dividedDown(by: spanLength)
       if let last = memory.last, last.number == number { return Self.value(at: micros, last.segments) }
-      let segments: [Segment]
-      if let known = memory.spans[number] {
-        segments = known
-      } else {
-        segments = self.segments(ofSpan: number)
-        if memory.spans.count >= Self.mostSpans { memory.spans = [:] }
-        memory.spans[number] = segments
-      }
+      let segments = segments(ofSpan: number, &memory)
       memory.last = (number, segments)
       return Self.value(at: micros, segments)
     }
@@ -71,12 +64,22 @@ package final class DateLookup: Sendable {
   ) -> [(start: Int64, value: StoredValue)]? {
     let spans = first.dividedDown(by: spanLength)...max(first, last).dividedDown(by: spanLength)
     guard spans.count <= most else { return nil }
-    return spans.flatMap { span in segments(ofSpan: span).map { ($0.start, $0.value) } }
+    return memory.withLock { memory in
+      spans.flatMap { span in segments(ofSpan: span, &memory).map { ($0.start, $0.value) } }
+    }
   }
 
   private static func value(at micros: Int64, _ segments: [Segment]) -> StoredValue {
     let end = segments.endOfPrefix { $0.start <= micros }
     return end == 0 ? .null : segments[end - 1].value
+  }
+
+  private func segments(ofSpan number: Int64, _ memory: inout Memory) -> [Segment] {
+    if let known = memory.spans[number] { return known }
+    let segments = segments(ofSpan: number)
+    if memory.spans.count >= Self.mostSpans { memory.spans = [:] }
+    memory.spans[number] = segments
+    return segments
   }
 
   /// The bounds in a span: the start of each piece of a period and the result there. The first start is that of the span.

@@ -1,8 +1,8 @@
 /// The expressions of derived attributes, as far as they were asked for.
 final class Derivations: Sendable {
-  private let known = Locked<[Int: CheckedValue]>([:])
+  private let known = Locked<[UInt64: CheckedValue]>([:])
   /// The derived attributes whose expressions are being checked, each of which the next one is part of.
-  @TaskLocal private static var open: [Int] = []
+  @TaskLocal private static var open: [UInt64] = []
   /// The greatest number of them, so that a long chain does not overflow the stack of a small thread.
   private static let limit = 64
 
@@ -10,7 +10,7 @@ final class Derivations: Sendable {
   ///
   /// - Throws: ``PredicateFormatError`` if it is no expression over the entity's properties, or is derived from itself.
   func value(_ attribute: Attribute, _ text: String, in model: Model) throws(PredicateFormatError) -> CheckedValue {
-    let number = attribute.entity << 32 | attribute.index
+    let number = UInt64(attribute.entity) << 32 | UInt64(attribute.index)
     if let found = known.withLock({ $0[number] }) { return found }
     if Self.open.contains(number) {
       throw PredicateFormatError(.tooDeep, "'\(attribute.name)' is derived from itself.", in: text, at: 0)

@@ -102,7 +102,7 @@ extension FormatChecker {
     _ left: FormatSide, _ relation: ComparisonOperator, _ right: FormatSide, _ options: TextOptions,
     at starts: (Int, Int)
   ) throws(PredicateFormatError) -> QueryPredicate {
-    let isSearch = Self.searches.contains(relation)
+    let isSearch = relation.isSearch
     let left = isSearch ? try searched(left, at: starts.0) : left
     let right = isSearch ? try searched(right, at: starts.1) : right
     let (a, b, type) = try unified(left, right, at: starts)
@@ -110,8 +110,6 @@ extension FormatChecker {
     let options = type.kind == .text ? options : []
     return .comparison(Comparison(a, relation, b, kind: kind(type), options: options))
   }
-
-  static let searches: Set<ComparisonOperator> = [.contains, .hasPrefix, .hasSuffix, .like, .matches, .matching]
 
   /// A side of a search, which must be a text. The stored value of an enum counts as one, because part of it is not a
   /// case.
@@ -139,17 +137,15 @@ extension FormatChecker {
     _ type: FormatType, _ relation: ComparisonOperator, _ options: TextOptions, right: Operand, at starts: (Int, Int)
   ) throws(PredicateFormatError) {
     let isText = kind(type) == .text
-    switch relation {
-    case .contains, .hasPrefix, .hasSuffix, .like, .matches, .matching:
+    if relation.isSearch {
       guard isText else {
         throw error(.typeMismatch, "This is \(type.name); only texts can be searched.", at: starts.0)
       }
-    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+    } else if relation != .equal && relation != .notEqual {
       switch type {
       case .integer, .real, .decimal, .date, .text, .url, .bool: break
       default: throw error(.typeMismatch, "This is \(type.name), which has no order.", at: starts.0)
       }
-    case .equal, .notEqual: break
     }
     if !options.isEmpty && !isText {
       throw error(.typeMismatch, "The options [c], [d], [n] are for texts, and this is \(type.name).", at: starts.0)

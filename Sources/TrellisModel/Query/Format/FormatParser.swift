@@ -279,7 +279,7 @@ extension FormatParser {
       case "self":
         try advance()
         return try path(FormatPath(variable: nil, steps: []), start)
-      case "and", "or", "in", "between", "beginswith", "endswith", "contains", "like", "matches", "matching":
+      case let word where word == "and" || word == "or" || Self.words[word] != nil:
         throw error(
           .unexpected, "Expected a value before '\(name)'; if a property has this name, write '#\(name)'.", at: start)
       default: break
@@ -341,11 +341,9 @@ extension FormatParser {
     ">": .greater, ">=": .greaterOrEqual, "=>": .greaterOrEqual,
   ]
 
-  private static let words: [String: FormatComparison.Relation] = [
-    "between": .between, "in": .isIn, "beginswith": .compare(.hasPrefix), "endswith": .compare(.hasSuffix),
-    "contains": .compare(.contains), "like": .compare(.like), "matches": .compare(.matches),
-    "matching": .compare(.matching),
-  ]
+  private static let words: [String: FormatComparison.Relation] = FormatKeywords.searches.reduce(
+    into: ["between": .between, "in": .isIn]
+  ) { $0[$1.spelling.word.lowercased()] = .compare($1) }
 
   var relation: FormatComparison.Relation? {
     if case .sign(let sign) = token { return Self.signs[sign].map { .compare($0) } }
@@ -361,7 +359,8 @@ extension FormatParser {
     guard let relation else {
       if isNegated {
         if let foreign = foreignContinuation() { throw foreign }
-        throw unexpected("IN, BETWEEN, CONTAINS, BEGINSWITH, ENDSWITH, LIKE, MATCHES or MATCHING after 'NOT'")
+        let words = FormatKeywords.searches.map(\.spelling.word)
+        throw unexpected("IN, BETWEEN, \(words.dropLast().joined(separator: ", ")) or \(words.last ?? "") after 'NOT'")
       }
       return nil
     }

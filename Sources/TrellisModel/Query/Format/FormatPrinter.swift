@@ -83,28 +83,11 @@ struct FormatPrinter {
   private mutating func print(_ comparison: Comparison) {
     let type = self.type(comparison.left) ?? self.type(comparison.right) ?? FormatType(comparison.kind)
     print(comparison.left, as: comparison.left.isConstant && comparison.right.isConstant ? Self.alone(type) : type)
-    text += " \(Self.sign(comparison.relation))"
+    text += " \(comparison.relation.spelling.word)"
     let letters: [(TextOptions, String)] = [(.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n")]
     let options = letters.filter { comparison.options.contains($0.0) }.map(\.1).joined()
     text += options.isEmpty ? " " : "[\(options)] "
     print(comparison.right, as: type)
-  }
-
-  private static func sign(_ relation: ComparisonOperator) -> String {
-    switch relation {
-    case .equal: "=="
-    case .notEqual: "!="
-    case .less: "<"
-    case .lessOrEqual: "<="
-    case .greater: ">"
-    case .greaterOrEqual: ">="
-    case .contains: "CONTAINS"
-    case .hasPrefix: "BEGINSWITH"
-    case .hasSuffix: "ENDSWITH"
-    case .like: "LIKE"
-    case .matches: "MATCHES"
-    case .matching: "MATCHING"
-    }
   }
 
   private mutating func print(_ operand: Operand, _ values: [StoredValue], _ kind: ValueKind) {
@@ -373,10 +356,13 @@ extension FormatPrinter {
 
 /// The keywords. A property with such a name is written with `#`.
 enum FormatKeywords {
-  static let all: Set<String> = [
-    "and", "or", "not", "any", "some", "all", "none", "in", "between", "beginswith", "endswith", "contains", "like",
-    "matches", "matching", "null", "nil", "true", "false", "yes", "no", "truepredicate", "falsepredicate", "self",
-  ]
+  static let all: Set<String> = Set(searches.map { $0.spelling.word.lowercased() }).union([
+    "and", "or", "not", "any", "some", "all", "none", "in", "between", "null", "nil", "true", "false", "yes", "no",
+    "truepredicate", "falsepredicate", "self",
+  ])
+
+  /// The operators that are words.
+  static let searches = ComparisonOperator.allCases.filter(\.isSearch)
 }
 
 /// Constants in format notation.

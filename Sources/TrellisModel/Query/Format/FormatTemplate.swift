@@ -167,7 +167,7 @@ extension FormatChecker {
     case (.comparison(var comparison), .value(_, let given)):
       guard comparison.relation != .matches, fits(given, type, comparison.relation) else { return nil }
       // A search compares texts, including the stored values of enums.
-      let type = Self.searches.contains(comparison.relation) ? given : type
+      let type = comparison.relation.isSearch ? given : type
       let slot = slot(FormatTemplate.Slot(argument: number, type: type, isList: false, start: start))
       if isLeft { comparison.left = slot } else { comparison.right = slot }
       return .comparison(comparison)
@@ -196,7 +196,7 @@ extension FormatChecker {
   /// Whether any value of one type keeps its type when compared with another type.
   private func fits(_ given: FormatType, _ type: FormatType, _ relation: ComparisonOperator) -> Bool {
     if given == type { return true }
-    if Self.searches.contains(relation) { return given == .text }
+    if relation.isSearch { return given == .text }
     if given.isNumber || type.isNumber { return given == .integer && type == .real }
     return true
   }

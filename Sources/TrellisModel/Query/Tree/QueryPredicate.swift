@@ -95,6 +95,27 @@ public enum ComparisonOperator: Hashable, Sendable, CaseIterable {
   case matches
   /// The text contains the words of a ``SearchQuery``. For texts only; options have no effect.
   case matching
+
+  /// The operator in the format language, and its number in the shape of a request.
+  package var spelling: (word: String, number: UInt8) {
+    switch self {
+    case .equal: ("==", 0)
+    case .notEqual: ("!=", 1)
+    case .less: ("<", 2)
+    case .lessOrEqual: ("<=", 3)
+    case .greater: (">", 4)
+    case .greaterOrEqual: (">=", 5)
+    case .contains: ("CONTAINS", 6)
+    case .hasPrefix: ("BEGINSWITH", 7)
+    case .hasSuffix: ("ENDSWITH", 8)
+    case .like: ("LIKE", 9)
+    case .matches: ("MATCHES", 10)
+    case .matching: ("MATCHING", 11)
+    }
+  }
+
+  /// Whether the operator compares texts only. These have a word in the format language, and the others a sign.
+  package var isSearch: Bool { spelling.word.utf8.first.map { $0 >= UInt8(ascii: "A") } ?? false }
 }
 
 /// The order and equality of values in a comparison.

@@ -87,6 +87,7 @@ struct EntityTables {
     if let doc = description.doc { text += doc.onOneLine + "\n" }
     if let mapping { text += "JSON: \(mapping.text.onOneLine)\n" }
     if let history = model.history(of: entity.index).described { text += "History: \(history)\n" }
+    if !decisions.isEmpty { text += "Sync: \(decisions.joined(separator: ", "))\n" }
     for (title, lines) in [
       ("Attributes", attributes), ("Relationships", relationships),
       ("Unique keys", uniqueKeys), ("Indexes", indexes), ("Full-text search", searchable), ("Fetch requests", requests),
@@ -132,6 +133,15 @@ struct EntityTables {
 
   private func isUnique(_ attribute: Attribute) -> Bool {
     entity.uniqueKeys.contains { $0.properties == [attribute.index] }
+  }
+
+  /// What a server of replicas decides about the entity and its to-ones. That of attributes is among their rules.
+  private var decisions: [String] {
+    let own = description.sync.map { [$0.rawValue] } ?? []
+    return own
+      + entity.properties.compactMap(\.relationship).compactMap { relationship in
+        relationship.description.sync.map { "\(relationship.name) \($0.rawValue)" }
+      }
   }
 
   private var relationships: [String] {
@@ -199,6 +209,7 @@ extension Attribute {
     if description.isSearchable { texts.append("searchable") }
     if description.isExternal { texts.append("external storage") }
     if description.isKeptInHistory { texts.append("kept in history") }
+    if let decision = description.sync { texts.append("sync \(decision.rawValue)") }
     return texts
   }
 }

@@ -1,9 +1,7 @@
-import Foundation
 import TrellisDynamic
 import TrellisJSON
 import TrellisModel
 import TrellisRuntime
-import TrellisStorage
 
 /// `trellis export-json`: objects as nested JSON, by the mapping of the store's model.
 enum ExportJSON {
@@ -19,26 +17,11 @@ enum ExportJSON {
       let nesting = try arguments.value(of: "nest").map { try paths($0, from: request.entity, in: context.model) }
       let layout: JSONLayout =
         arguments.has("lines") ? .lines : JSONLayout(ofFile: arguments.value(of: "output") ?? "")
-      let progress = Progress("bytes")
-      defer { progress.end() }
-      var count = 0
-      func export(to write: ([UInt8]) throws -> Void) throws {
-        do {
-          try context.exportJSON(request.request, layout: layout, nesting: nesting) { piece in
-            try write(piece)
-            count += piece.count
-            progress.show(count)
-          }
-        } catch let error as JSONExportError {
-          let remedy = "An object would have too many others nested in it: name those to be nested by --nest."
-          throw ToolFailure(.failure, "error: \(error.isTooLarge ? remedy : error.message)")
-        }
-      }
-      guard let output = arguments.value(of: "output") else {
-        return try export { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
-      }
-      try BackupFile(output, replacing: false, own: [], files: SystemFiles()).write { document, _ in
-        try export { piece in try piece.withUnsafeBytes { bytes in try document.write(bytes) } }
+      let nestingRemedy = "An object would have too many others nested in it: name those to be nested by --nest."
+      try ExportOutput(file: arguments.value(of: "output")).write { error in
+        error.isTooLarge ? nestingRemedy : error.message
+      } _: { write in
+        try context.exportJSON(request.request, layout: layout, nesting: nesting, to: write)
       }
     }
     return .success

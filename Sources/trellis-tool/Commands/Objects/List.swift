@@ -26,7 +26,8 @@ enum List {
     throw .usage("--\(option) needs an ENTITY.", of: .list)
   }
 
-  private static func entities(_ context: ManagedObjectContext, asJSON: Bool) throws -> String {
+  /// The entities with their numbers of objects.
+  static func entities(_ context: ManagedObjectContext, asJSON: Bool) throws -> String {
     let model = context.model
     var rows = [["entity", "objects"]]
     var lines: [String] = []

@@ -23,14 +23,7 @@ enum Insert {
     let assignments = try Assignment.all(operands.dropFirst(2), of: .insert)
     return try StoreChange.run(operands[0], isWritten: arguments.has("write")) { context in
       let entity = try context.model.needEntity(operands[1])
-      let given = try Assignments(assignments, to: entity, in: context)
-      let problems = try context.insertProblems(entity, given.values)
-      guard problems.isEmpty else {
-        throw ToolFailure(.failure, problems.map { "error: \($0.message)\n" }.joined())
-      }
-      let object = try context.insert(entity.name, given.values)
-      try given.apply(to: object, isNew: true)
-      return [object]
+      return [try Assignments(assignments, to: entity, in: context).insert(into: context)]
     }
   }
 }

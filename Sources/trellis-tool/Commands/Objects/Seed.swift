@@ -1,6 +1,7 @@
 import TrellisDynamic
 import TrellisModel
 import TrellisRuntime
+import TrellisTesting
 
 /// `trellis seed`: a new store with random objects that the model allows.
 enum Seed {
@@ -17,7 +18,7 @@ enum Seed {
     }
     let model = try ModelInput(operands[0]).model
     let target = try NewStore(operands[1])
-    var report = Seeder.Report()
+    var report = SeedReport()
     let outcome = try target.fill(keepsBroken: false) { () throws(ToolFailure) in
       report = try ToolFailure.catching(target.path) { try fill(target, model, count, seed) }
     }
@@ -25,14 +26,14 @@ enum Seed {
     return report.notes.isEmpty && report.discarded.isEmpty ? outcome : .asks
   }
 
-  private static func fill(_ target: NewStore, _ model: Model, _ count: Int, _ seed: UInt64) throws -> Seeder.Report {
+  private static func fill(_ target: NewStore, _ model: Model, _ count: Int, _ seed: UInt64) throws -> SeedReport {
     let container = try PersistentContainer(
       model: ObjectModel(dynamic: model.description), store: target.configuration, log: nil)
     defer { container.close() }
-    return try Seeder.fill(container.newContext(), count, seed: seed)
+    return try container.newContext().seed(count, seed: seed)
   }
 
-  private static func show(_ report: Seeder.Report) {
+  private static func show(_ report: SeedReport) {
     let rows = [["entity", "objects"]] + report.counts.map { [$0.entity, "\($0.count)"] }
     Console.print(TextTable(rows, numbers: [1]).text)
     for note in report.notes { Console.complain("\(note)\n") }

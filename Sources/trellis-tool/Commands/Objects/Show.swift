@@ -53,14 +53,6 @@ enum Show {
   }
 }
 
-extension ObjectName {
-  /// The name of an object among the arguments.
-  static func read(_ text: String, of command: ToolCommand) throws(ToolFailure) -> ObjectName {
-    if let name = ObjectName(text) { return name }
-    throw .usage("\(text.inMessage) is no name of an object, as Entity#7 is.", of: command)
-  }
-}
-
 // MARK: - Command
 
 extension Show {

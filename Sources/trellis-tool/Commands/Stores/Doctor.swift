@@ -16,32 +16,34 @@ enum Doctor {
     return report.findings.isEmpty ? .success : .failure
   }
 
-  private struct Report {
-    let file: StoreOperand
+  /// What is known of a store.
+  struct Report {
+    private let file: StoreOperand
     let findings: [StoreFinding]
     /// The findings that differ in nothing but the object, in the order of the first of each.
-    let groups: [FindingGroup]
+    private let groups: [FindingGroup]
     /// The numbers of objects of each entity that can have some, without those of its subentities.
-    let counts: [(entity: String, count: Int)]
-    let sizes: [(what: String, bytes: Int64)]
-    let parts: [(name: String, bytes: Int64)]
-    let advice: [Advice]
+    private let counts: [(entity: String, count: Int)]
+    private let sizes: [(what: String, bytes: Int64)]
+    private let parts: [(name: String, bytes: Int64)]
+    private let advice: [Advice]
 
-    struct Advice {
+    private struct Advice {
       let entity: String
       let request: String
       let text: String
     }
 
-    init(_ file: StoreOperand) throws(ToolFailure) {
+    /// - Parameter mostFindings: The greatest number of findings that are kept.
+    init(_ file: StoreOperand, mostFindings: Int = shownFindings) throws(ToolFailure) {
       self.file = file
       do {
         let container = try file.container(readOnly: true)
         defer { container.close() }
         var findings: [StoreFinding] = []
-        var groups = FindingGroups(most: shownFindings)
+        var groups = FindingGroups(most: mostFindings)
         try container.check { finding in
-          if findings.count < shownFindings { findings.append(finding) }
+          if findings.count < mostFindings { findings.append(finding) }
           groups.add(finding)
         }
         (self.findings, self.groups) = (findings, groups.all)

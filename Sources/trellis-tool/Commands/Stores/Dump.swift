@@ -1,4 +1,3 @@
-import Foundation
 import TrellisJSON
 import TrellisModel
 import TrellisStorage
@@ -12,7 +11,9 @@ enum Dump {
     if let output {
       try write(store, of: file, to: output)
     } else {
-      try write(store, of: file) { piece in try FileHandle.standardOutput.write(contentsOf: Data(piece)) }
+      do { try write(store, of: file) { piece in try Console.print(piece) } } catch {
+        throw ToolFailure(store: error, file.name)
+      }
     }
     return .success
   }
@@ -20,28 +21,18 @@ enum Dump {
   /// Writes a store to a document that takes its name when it is complete.
   static func write(_ store: any Store, of file: StoreOperand, to path: String) throws(ToolFailure) {
     do {
-      try BackupFile(path, replacing: false, own: [], files: SystemFiles()).write { document, _ in
-        try write(store, of: file) { piece in
-          try piece.withUnsafeBytes { bytes in try document.write(bytes) }
-        }
-      }
-    } catch {
-      throw ToolFailure(store: error, path)
-    }
-  }
-
-  private static func write(
-    _ store: any Store, of file: StoreOperand, to receive: ([UInt8]) throws -> Void
-  ) throws(ToolFailure) {
-    let progress = Progress("objects and pairs")
-    defer { progress.end() }
-    do {
-      let source = try TransferConnection.open(store)
-      defer { source.unpin() }
-      try DocumentStream.write(source, file.model, progress: progress.show, to: receive)
+      try OutputFile.create(path) { receive in try write(store, of: file, to: receive) }
     } catch {
       throw ToolFailure(store: error, file.name)
     }
+  }
+
+  private static func write(_ store: any Store, of file: StoreOperand, to receive: ([UInt8]) throws -> Void) throws {
+    let progress = Progress("objects and pairs")
+    defer { progress.end() }
+    let source = try TransferConnection.open(store)
+    defer { source.unpin() }
+    try DocumentStream.write(source, file.model, progress: progress.show, to: receive)
   }
 }
 

@@ -69,7 +69,7 @@ enum Import {
   }
 
   /// The text of a model file as `trellis format` leaves it. A released version stays as it was made.
-  private static func laidOut(_ text: [UInt8], _ path: String) -> [UInt8] {
+  static func laidOut(_ text: [UInt8], _ path: String) -> [UInt8] {
     guard ModelHistory.version(in: ModelHistory.File(path: path, bytes: text)) == nil,
       let root = ModelFile.readJSON(text, path: path).root
     else { return text }

@@ -12,27 +12,39 @@ enum Load {
     let source = try source(document)
     let target = try NewStore(path)
     return try target.fill(keepsBroken: keepsBroken) { () throws(ToolFailure) in
-      switch target.kind {
-      case .sqlite, .server:
-        try load(source.model, source.lineage, into: target) { writer, progress in
-          try source.transfer(to: writer, progress: progress)
-        }
-      case .document:
-        // A store in memory on the way would not show the positions of mistakes.
-        let place = try TemporaryStore(source.model)
-        defer { place.remove() }
-        try load(source.model, source.lineage, into: place.store) { writer, progress in
-          try source.transfer(to: writer, progress: progress)
-        }
-        try dump(place.store.path, to: path)
+      try write(source.model, source.lineage, into: target) { writer, progress in
+        try source.transfer(to: writer, progress: progress)
       }
     }
   }
 
+  /// Writes rows into a new store of any kind.
+  static func write(
+    _ model: Model, _ lineage: StoreLineage, into target: NewStore,
+    _ body: (_ writer: any BulkWriter, _ progress: (Int) -> Void) throws -> Void
+  ) throws(ToolFailure) {
+    switch target.kind {
+    case .sqlite, .server: try load(model, lineage, into: target, body)
+    case .document:
+      // A store in memory on the way would not show the positions of mistakes.
+      let place = try TemporaryStore(model)
+      defer { place.remove() }
+      try load(model, lineage, into: place.store, body)
+      try dump(place.store.path, to: target.path)
+    }
+  }
+
   /// The copy is as right as the store: keys, unique keys and references are checked on the way, and no more.
-  static func copy(_ from: String, to path: String) throws(ToolFailure) -> ExitStatus {
+  ///
+  /// - Parameter mayBePlain: Whether the copy of an encrypted store may be one that is not.
+  static func copy(_ from: String, to path: String, mayBePlain: Bool) throws(ToolFailure) -> ExitStatus {
     let file = try StoreOperand(from)
     let target = try NewStore(path)
+    guard file.key == nil || target.key != nil || mayBePlain else {
+      throw ToolFailure(
+        .failure,
+        "error: \(file.name) is encrypted, and \(path) would not be. Give a key in TRELLIS_NEW_KEY, or say --plain.")
+    }
     return try target.fill(keepsBroken: true, isChecked: false) { () throws(ToolFailure) in
       switch target.kind {
       case .sqlite, .server:
@@ -124,10 +136,14 @@ extension Load {
 
   static let copying = Command(
     operands: "STORE NEW", needed: "a STORE and the name of a NEW one", count: 2...2,
+    options: [.init(name: "plain", value: nil, summary: "decrypt an encrypted store")],
     summary: "make a store from another one",
     details: """
       NEW is a new SQLite file, a document if its name ends in `.json`, or a new schema of a server. Keys, versions, order
-      and external data are kept. Programs may go on using STORE.
+      and external data are kept. Programs may go on using STORE. A SQLite file is encrypted with the key in TRELLIS_NEW_KEY,
+      or in the file that TRELLIS_NEW_KEY_FILE names.
       """
-  ) { arguments throws(ToolFailure) in try copy(arguments.operands[0], to: arguments.operands[1]) }
+  ) { arguments throws(ToolFailure) in
+    try copy(arguments.operands[0], to: arguments.operands[1], mayBePlain: arguments.has("plain"))
+  }
 }

@@ -24,8 +24,9 @@ enum Migrate {
     if onlyPlans || report.outcome == .asks && !mayLose { return report.outcome.status }
     do {
       let policy = mayLose ? MigrationPolicy.allowingDataLoss : .automatic
-      try StoreConfiguration(path, file.kind, migration: stopsFormer ? policy.stoppingFormerPrograms() : policy)
-        .open(current).close()
+      try StoreConfiguration(
+        path, file.kind, key: file.key, migration: stopsFormer ? policy.stoppingFormerPrograms() : policy
+      ).open(current).close()
     } catch {
       throw ToolFailure(store: error, file.name)
     }

@@ -10,6 +10,11 @@ struct Connection {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     guard sqlite3_open_v2(path, &opened, flags, nil) == SQLITE_OK, let opened else { fatalError("cannot open \(path)") }
     pointer = opened
+    // A library with encryption takes the place of the linked one, which has no such function, so it is looked up.
+    guard let key = ProcessInfo.processInfo.environment["BENCH_KEY"] else { return }
+    typealias SetKey = @convention(c) (OpaquePointer, UnsafePointer<CChar>, Int32) -> Int32
+    guard let address = dlsym(dlopen(nil, RTLD_NOW), "sqlite3_key") else { fatalError("the library cannot encrypt") }
+    check(unsafeBitCast(address, to: SetKey.self)(opened, key, Int32(key.utf8.count)))
   }
 
   func execute(_ text: String) { check(sqlite3_exec(pointer, text, nil, nil, nil)) }

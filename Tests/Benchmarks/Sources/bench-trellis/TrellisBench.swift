@@ -28,8 +28,9 @@ struct TrellisBench: Participant {
 
   func store(at path: String, kind: Plan.StoreKind, isNew: Bool) -> TrellisStore {
     let file = URL(fileURLWithPath: path), durability: Durability = settings.isDurable ? .durable : .relaxed
+    let key = settings.word("BENCH_KEY").map { text in { @Sendable in Data(text.utf8) } }
     return switch isMemory ? .memory : kind {
-    case .database: TrellisStore(.sqlite(at: file, durability: durability), model)
+    case .database: TrellisStore(.sqlite(at: file, durability: durability, key: key), model)
     case .document: TrellisStore(.json(at: file, durability: durability), model)
     case .memory: TrellisStore(.memory, model)
     }

@@ -16,11 +16,13 @@ public struct Settings: Sendable {
   }
 
   public let command: Command
-  public let url: String
+  public private(set) var url: String
   public let schema: String
   /// The name of this run, unlike that of all others.
-  public let name: String
-  public let journal: String?
+  public private(set) var name: String
+  public private(set) var journal: String?
+  /// The file that says which of several stores has a tenant. The program works on all of them, and for all tenants.
+  public let directory: String?
   public let workers: Int
   public let connections: Int
   public let timeout: TimeInterval
@@ -43,8 +45,9 @@ public struct Settings: Sendable {
       }
       values[String(option.dropFirst(2))] = value
     }
-    guard let url = values["url"] else { throw UsageError(description: "--url is missing") }
-    self.url = url
+    directory = values["directory"]
+    guard directory != nil || values["url"] != nil else { throw UsageError(description: "--url is missing") }
+    url = values["url"] ?? ""
     schema = values["schema"] ?? "shop"
     name = values["name"] ?? "client"
     journal = values["journal"]
@@ -53,6 +56,17 @@ public struct Settings: Sendable {
     timeout = values["timeout"].flatMap(TimeInterval.init) ?? 30
     pause = values["pause"].flatMap(Int.init) ?? 50
     migration = values["migration"] ?? "automatic"
+  }
+
+  /// The same settings for the store of some tenants.
+  ///
+  /// - Parameter tenant: nil for what all of them share.
+  public func on(_ shard: Directory.Shard, for tenant: String? = nil) -> Settings {
+    var settings = self
+    settings.url = shard.url
+    settings.name = tenant.map { "\($0).\(name)" } ?? name
+    settings.journal = "\(shard.journals)/\(settings.name).journal"
+    return settings
   }
 
   public var store: StoreConfiguration {

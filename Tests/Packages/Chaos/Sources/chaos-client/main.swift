@@ -24,8 +24,32 @@ func open(_ settings: Settings, _ journal: Journal) async throws -> PersistentCo
   }
 }
 
+/// Works for all tenants at once, each on the store that has its objects.
+func work(_ settings: Settings, by directory: Directory) async throws {
+  try await withThrowingTaskGroup(of: Void.self) { group in
+    for shard in directory.shards {
+      // A store that cannot be reached holds up its own tenants alone.
+      group.addTask {
+        let onShard = settings.on(shard)
+        let container = try await open(onShard, Journal(onShard.journal))
+        defer { container.close() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for tenant in shard.tenants {
+            let own = settings.on(shard, for: tenant)
+            let load = try Load(own, container, Journal(own.journal)) { try Operation.perform($0, in: $1) }
+            group.addTask { await load.run() }
+          }
+          try await group.waitForAll()
+        }
+      }
+    }
+    try await group.waitForAll()
+  }
+}
+
 func run() async throws {
   let settings = try Settings()
+  if let directory = settings.directory { return try await work(settings, by: Directory(directory)) }
   let journal = try Journal(settings.journal)
   let container = try await open(settings, journal)
   defer { container.close() }

@@ -44,7 +44,7 @@ struct ChangeRoutes {
     let size = min(max(1, limit), Self.largestPage)
     return try await shop.perform { context in
       guard let text else { return ChangePage(token: try container.historyToken().description, transactions: []) }
-      guard let token = HistoryToken(text) else { throw Failure.badToken }
+      guard let token = HistoryToken(text) else { throw HTTPFailure.badToken }
       let transactions = try container.history(since: token, limit: size)
       return ChangePage(
         token: (transactions.last?.token ?? token).description,

@@ -100,7 +100,7 @@ extension Order {
   /// Reads an order with its lines and their products.
   fileprivate static func require(_ id: UUID, in context: ManagedObjectContext) throws -> Order {
     let request = Order.where { $0.id == id }.prefetching({ $0.lines }, then: { $0.product })
-    guard let order = try context.first(request) else { throw Failure.notFound }
+    guard let order = try context.first(request) else { throw HTTPFailure.notFound }
     return order
   }
 

@@ -103,7 +103,7 @@ struct ProductRoutes {
   private func change(_ id: UUID, _ change: ProductChange) async throws -> ProductDocument {
     try await shop.perform { context in
       let product = try Product.require(id, in: context)
-      guard product.revision == change.revision else { throw Failure.conflict }
+      guard product.revision == change.revision else { throw HTTPFailure.conflict }
       if let name = change.name { product.name = name }
       if let price = change.price { product.price = price }
       product.revision += 1
@@ -134,7 +134,7 @@ struct ProductRoutes {
 
 extension Product {
   static func require(_ id: UUID, in context: ManagedObjectContext) throws -> Product {
-    guard let product = try context.first(Product.where { $0.id == id }) else { throw Failure.notFound }
+    guard let product = try context.first(Product.where { $0.id == id }) else { throw HTTPFailure.notFound }
     return product
   }
 }

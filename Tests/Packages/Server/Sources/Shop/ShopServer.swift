@@ -7,21 +7,24 @@ import TrellisPostgres
 public struct ShopServer: Sendable {
   private let settings: ShopSettings
   private let shop: ShopStore
+  private let sync: SyncRoutes
 
   /// Opens the store. An empty schema becomes one, and a store of a former version of the model is migrated.
   public init(_ settings: ShopSettings) throws {
     self.settings = settings
     shop = try ShopStore(settings)
+    sync = try SyncRoutes(shop)
   }
 
   public var application: some ApplicationProtocol {
     var logger = Logger(label: settings.instance)
     logger.logLevel = settings.logLevel
     let router = Router()
-    router.add(middleware: FailureMiddleware())
+    router.add(middleware: StoreFailureMiddleware())
     ProductRoutes(shop).add(to: router)
     OrderRoutes(shop).add(to: router)
     ChangeRoutes(shop).add(to: router)
+    sync.add(to: router)
     HealthRoutes(shop).add(to: router)
     return Application(
       router: router,

@@ -44,7 +44,7 @@ import Trellis
       (.otherHistory, 410, nil), (.notUnique, 409, nil), (.internalError, 500, nil),
     ] as [(StoreError.Code, Int, Int?)])
   func statuses(_ code: StoreError.Code, _ status: Int, _ retryAfter: Int?) {
-    let failure = Failure(StoreError(code, "It failed.", remedy: "Try again."))
-    #expect(failure.status.code == status && failure.retryAfter == retryAfter)
+    let failure = HTTPFailure(StoreError(code, "It failed.", remedy: "Try again."))
+    #expect(failure.statusCode == status && failure.retryAfter == retryAfter)
   }
 }

@@ -19,7 +19,7 @@ struct ShopClient: Sendable {
 
     var isSuccess: Bool { status.kind == .successful }
     /// What the server says is wrong.
-    var failure: Failure.Document? { try? decoded() }
+    var failure: HTTPFailure.Document? { try? decoded() }
   }
 
   let send: @Sendable (_ method: HTTPRequest.Method, _ uri: String, _ body: ByteBuffer?) async throws -> Answer

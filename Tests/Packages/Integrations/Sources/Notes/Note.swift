@@ -1,0 +1,4 @@
+extension Note {
+  /// The text with its stars.
+  public var line: String { String(repeating: "*", count: Int(stars)) + " " + text }
+}

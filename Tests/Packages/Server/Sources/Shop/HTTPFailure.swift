@@ -1,0 +1,1 @@
+../../../Integrations/Sources/StoreHTTP/HTTPFailure.swift

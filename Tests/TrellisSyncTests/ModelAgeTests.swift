@@ -1,0 +1,299 @@
+import Testing
+import TrellisModel
+import TrellisRuntime
+import TrellisTestSupport
+
+@testable import TrellisDynamic
+@testable import TrellisSync
+
+/// Two versions of a model: the newer one only adds to the older one, and all of its numbers are others.
+private enum Versions {
+  static let old = """
+    {
+      "model": "Notes", "version": "1", "history": "values",
+      "entities": {
+        "Note": {
+          "attributes": { "title": "string", "stars": { "type": "int64", "default": 0 } },
+          "relationships": {
+            "folder": { "destination": "Folder", "inverse": "notes", "optional": true },
+            "tags": { "destination": "Tag", "inverse": "notes", "toMany": true }
+          }
+        },
+        "Folder": {
+          "attributes": { "name": "string" },
+          "relationships": { "notes": { "destination": "Note", "inverse": "folder", "toMany": true, "ordered": true } }
+        },
+        "Tag": {
+          "attributes": { "name": "string" }, "unique": ["name"],
+          "relationships": { "notes": { "destination": "Note", "inverse": "tags", "toMany": true } }
+        }
+      }
+    }
+    """
+
+  static let new = """
+    {
+      "model": "Notes", "version": "2", "history": "values",
+      "entities": {
+        "Author": {
+          "attributes": { "name": "string" },
+          "relationships": { "notes": { "destination": "Note", "inverse": "author", "toMany": true } }
+        },
+        "Folder": {
+          "attributes": { "color": "string?", "name": "string" },
+          "relationships": { "notes": { "destination": "Note", "inverse": "folder", "toMany": true, "ordered": true } }
+        },
+        "Note": {
+          "attributes": {
+            "kind": { "type": "string", "default": "plain" }, "mood": "string?",
+            "stars": { "type": "int64", "default": 0 }, "title": "string"
+          },
+          "relationships": {
+            "author": { "destination": "Author", "inverse": "notes", "optional": true },
+            "folder": { "destination": "Folder", "inverse": "notes", "optional": true },
+            "tags": { "destination": "Tag", "inverse": "notes", "toMany": true }
+          }
+        },
+        "Tag": {
+          "attributes": { "name": "string" }, "unique": ["name"],
+          "relationships": { "notes": { "destination": "Note", "inverse": "tags", "toMany": true } }
+        }
+      }
+    }
+    """
+
+  /// A version that does more than to add.
+  static let other = old.replacing("\"stars\"", with: "\"rating\"").replacing("\"1\"", with: "\"3\"")
+}
+
+/// A server with one version of the model, and a phone and a desktop with others.
+private struct Scene {
+  let server: SyncStore
+  let phone: SyncStore
+  let desktop: SyncStore
+
+  init(server: String, phone: String, desktop: String) throws {
+    self.server = try SyncStore(SyncModels.model(server))
+    self.phone = try SyncStore(SyncModels.model(phone))
+    self.desktop = try SyncStore(SyncModels.model(desktop))
+  }
+
+  @discardableResult func exchange(_ store: SyncStore, partSize: Int = 1 << 20) async throws -> ExchangeReport {
+    let transport = LocalTransport(to: try server.server(partSize: partSize))
+    let report = try await store.replica().exchange(with: transport)
+    #expect(try store.findings() == [] && server.findings() == [])
+    return report
+  }
+
+  func exchangeAll(partSize: Int = 1 << 20) async throws {
+    for store in [phone, desktop, phone] { try await exchange(store, partSize: partSize) }
+  }
+
+  /// Checks that a store has what the server has, as far as its model has it.
+  func expectSame(_ store: SyncStore) throws {
+    let (here, there) = (try store.picture().objects, try server.picture().objects)
+    let model = store.container.model
+    for (key, object) in there {
+      let entity = try #require(object["entity"]?.first)
+      guard let entity = model.entity(named: entity) else {
+        #expect(here[key] == nil)
+        continue
+      }
+      let known = object.filter { $0.key == "entity" || entity.property(named: $0.key) != nil }
+      #expect(here[key] == known)
+    }
+    #expect(Set(here.keys).isSubset(of: there.keys))
+  }
+}
+
+@Suite("Models of different ages") struct ModelAgeTests {
+  private func fill(_ store: SyncStore) throws {
+    try store.save { context in
+      let folder = try context.insert("Folder", ["name": .text("f"), "color": .text("red")])
+      let author = try context.insert("Author", ["name": .text("me")])
+      let tag = try context.insert("Tag", ["name": .text("t")])
+      for title in ["a", "b", "c"] {
+        let note = try context.insert(
+          "Note", ["title": .text(title), "kind": .text("rich"), "mood": .text("good"), "stars": .integer(1)])
+        try note.set("folder", folder)
+        try note.set("author", author)
+        try note.add(tag, to: "tags")
+      }
+    }
+  }
+
+  private func notes(_ store: SyncStore, _ property: String) throws -> [String: StoredValue] {
+    var found: [String: StoredValue] = [:]
+    for note in try store.container.newContext().objects("Note") {
+      if case .text(let title) = try note.value("title") { found[title] = try note.value(property) }
+    }
+    return found
+  }
+
+  @Test("An older replica gets what its model has, and leaves the rest as it is", arguments: [1 << 20, 60])
+  func older(_ partSize: Int) async throws {
+    let scene = try Scene(server: Versions.new, phone: Versions.old, desktop: Versions.new)
+    try fill(scene.server)
+    try await scene.exchangeAll(partSize: partSize)
+    try scene.expectSame(scene.phone)
+    try scene.phone.save { context in
+      let notes = try context.objects("Note")
+      try notes[0].set("stars", .integer(5))
+      try context.delete(notes[1])
+      let note = try context.insert("Note", ["title": .text("new")])
+      let folder = try context.objects("Folder")[0]
+      try folder.add(note, to: "notes", at: 0)
+      try folder.set("name", .text("folder"))
+      try note.add(try context.insert("Tag", ["name": .text("u")]), to: "tags")
+    }
+    try scene.desktop.edit("Note") { note in
+      if try note.value("title") == .text("c") { try note.set("mood", .text("bad")) }
+    }
+    try await scene.exchangeAll(partSize: partSize)
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+    #expect(try notes(scene.server, "stars") == ["a": .integer(5), "c": .integer(1), "new": .integer(0)])
+    #expect(try notes(scene.server, "kind") == ["a": .text("rich"), "c": .text("rich"), "new": .text("plain")])
+    #expect(try notes(scene.desktop, "mood") == ["a": .text("good"), "c": .text("bad"), "new": .null])
+    #expect(try scene.desktop.texts("Folder") == ["folder"])
+    #expect(try scene.desktop.texts("Folder", "color") == ["red"])
+  }
+
+  @Test("A delete does not take along a value that its replica does not know") func deleting() async throws {
+    let scene = try Scene(server: Versions.new, phone: Versions.old, desktop: Versions.new)
+    try fill(scene.server)
+    try await scene.exchangeAll()
+    try scene.phone.save { context in try context.delete(context.objects("Note")[0]) }
+    try scene.desktop.edit("Note") { try $0.set("mood", .text("new")) }
+    try await scene.exchange(scene.desktop)
+    #expect(try await scene.exchange(scene.phone).conflicts.map(\.reason) == [.changed])
+    try scene.expectSame(scene.phone)
+  }
+
+  @Test(
+    "A replica whose program is updated gets the values that the new model adds, and sends what it had not sent",
+    arguments: [1 << 20, 60])
+  func updated(_ partSize: Int) async throws {
+    let scene = try Scene(server: Versions.new, phone: Versions.old, desktop: Versions.new)
+    try fill(scene.server)
+    try await scene.exchangeAll(partSize: partSize)
+    try scene.phone.edit("Note") { try $0.set("stars", .integer(4)) }
+    try scene.phone.update(to: Versions.new)
+    try scene.phone.edit("Folder") { try $0.set("color", .text("blue")) }
+    try await scene.exchangeAll(partSize: partSize)
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+    #expect(Set(try notes(scene.server, "stars").values) == [.integer(4)])
+    #expect(Set(try notes(scene.phone, "mood").values) == [.text("good")])
+    #expect(try scene.phone.texts("Author") == ["me"])
+    #expect(try scene.server.texts("Folder", "color") == ["blue"])
+  }
+
+  @Test("An update that directly follows the first save that is kept is known as one") func keptUpdate() async throws {
+    let scene = try Scene(server: Versions.new, phone: Versions.old, desktop: Versions.new)
+    try fill(scene.server)
+    try await scene.exchangeAll()
+    try scene.phone.container.deleteHistory(before: scene.phone.container.historyToken())
+    try scene.phone.update(to: Versions.new)
+    try scene.phone.edit("Folder") { try $0.set("color", .text("blue")) }
+    #expect(try await scene.exchange(scene.phone).sent == 1)
+    #expect(try scene.server.texts("Folder", "color") == ["blue"])
+    try scene.expectSame(scene.phone)
+  }
+
+  @Test("Change sets that were on their way at an update have the numbers of their model") func outbox() async throws {
+    let scene = try Scene(server: Versions.new, phone: Versions.old, desktop: Versions.old)
+    try fill(scene.server)
+    try await scene.exchangeAll()
+    try scene.phone.edit("Note") { note in
+      if try note.value("title") == .text("a") { try note.set("stars", .integer(9)) }
+    }
+    try scene.phone.save { context in try context.delete(context.objects("Tag")[0]) }
+    #expect(try scene.phone.replica().nextPush() != nil)
+    try scene.server.edit("Tag") { try $0.set("name", .text("changed")) }
+    try scene.phone.update(to: Versions.new)
+    let conflicts = try await scene.exchange(scene.phone).conflicts
+    #expect(conflicts.map(\.reason) == [.changed])
+    try await scene.exchangeAll()
+    try scene.expectSame(scene.phone)
+    #expect(try notes(scene.server, "stars")["a"] == .integer(9))
+    let tag = try #require(scene.phone.container.model.entity(named: "Tag")).index
+    #expect(conflicts.first?.changes.objects.first?.entity == tag)
+    #expect(try scene.phone.replica().conflicts() == conflicts)
+  }
+
+  @Test("Conflicts of a former version have the numbers of the present one") func conflict() async throws {
+    let scene = try Scene(server: Versions.old, phone: Versions.old, desktop: Versions.old)
+    try scene.server.save { context in _ = try context.insert("Note", ["title": .text("a")]) }
+    try await scene.exchangeAll()
+    try scene.phone.edit("Note") { try $0.set("title", .text("b")) }
+    try scene.server.save { context in try context.delete(context.objects("Note")[0]) }
+    #expect(try await scene.exchange(scene.phone).conflicts.count == 1)
+    try scene.phone.update(to: Versions.new)
+    let change = try #require(try scene.phone.replica().conflicts().first?.changes.objects.first)
+    let entity = try #require(scene.phone.container.model.entity(named: "Note"))
+    #expect(change.entity == entity.index)
+    #expect(change.values.map(\.property) == [entity.property(named: "title")?.index])
+  }
+
+  @Test("A server that is updated goes on with replicas of the former version") func updatedServer() async throws {
+    let scene = try Scene(server: Versions.old, phone: Versions.old, desktop: Versions.old)
+    try scene.server.save { context in
+      for title in ["a", "b"] { _ = try context.insert("Note", ["title": .text(title)]) }
+      for name in ["t", "u"] { _ = try context.insert("Tag", ["name": .text(name)]) }
+    }
+    try await scene.exchangeAll()
+    try scene.phone.edit("Note") { try $0.set("stars", .integer(2)) }
+    try scene.phone.save { context in try context.delete(context.objects("Tag")[0]) }
+    try scene.server.update(to: Versions.new)
+    try scene.server.edit("Note") { try $0.set("kind", .text("rich")) }
+    let report = try await scene.exchange(scene.phone)
+    #expect(report.conflicts.isEmpty)
+    try await scene.exchangeAll()
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+    #expect(try scene.server.texts("Tag") == ["u"])
+    #expect(try notes(scene.server, "stars") == ["a": .integer(2), "b": .integer(2)])
+    #expect(try notes(scene.server, "kind") == ["a": .text("rich"), "b": .text("rich")])
+    // Not everything comes again because of a migration.
+    try scene.server.edit("Note") { note in
+      if try note.value("title") == .text("a") { try note.set("stars", .integer(3)) }
+    }
+    #expect(try await scene.exchange(scene.desktop).received == 1)
+    try scene.phone.update(to: Versions.new)
+    try await scene.exchangeAll()
+    try scene.expectSame(scene.phone)
+  }
+
+  @Test("A newer replica waits for the server, and loses nothing") func newer() async throws {
+    let scene = try Scene(server: Versions.old, phone: Versions.old, desktop: Versions.old)
+    try scene.server.save { context in _ = try context.insert("Note", ["title": .text("a")]) }
+    try await scene.exchangeAll()
+    try scene.phone.update(to: Versions.new)
+    try scene.phone.edit("Note") { try $0.set("mood", .text("good")) }
+    do {
+      try await scene.exchange(scene.phone)
+      Issue.record("An older server has taken a newer replica.")
+    } catch let error as SyncError {
+      #expect(error.code == .newerReplica)
+    }
+    try scene.server.update(to: Versions.new)
+    try await scene.exchangeAll()
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+    #expect(try notes(scene.server, "mood") == ["a": .text("good")])
+  }
+
+  @Test("A replica that cannot go on is told why, and loses nothing") func different() async throws {
+    let scene = try Scene(server: Versions.old, phone: Versions.old, desktop: Versions.old)
+    try scene.server.save { context in _ = try context.insert("Note", ["title": .text("a")]) }
+    try await scene.exchangeAll()
+    try scene.phone.edit("Note") { try $0.set("title", .text("b")) }
+    let other = try SyncStore(SyncModels.model(Versions.other))
+    do {
+      try await scene.phone.replica().exchange(with: LocalTransport(to: try other.server()))
+      Issue.record("A server with another model has taken a replica.")
+    } catch let error as SyncError {
+      #expect(error.code == .otherModel)
+      #expect(error.message.contains("Note.stars"))
+    }
+    try await scene.exchangeAll()
+    #expect(try scene.server.texts("Note", "title") == ["b"])
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+import TrellisModel
+import TrellisTestSupport
+
+@testable import Trellis
+@testable import TrellisDynamic
+@testable import TrellisRuntime
+@testable import TrellisStorage
+@testable import TrellisSync
+
+/// A way to a server that loses messages and answers.
+private final class FlakyTransport: SyncTransport {
+  struct Lost: Error {}
+
+  private let server: SyncServer
+  private let random: Locked<SeededGenerator>
+
+  init(to server: SyncServer, _ random: SeededGenerator) {
+    self.server = server
+    self.random = Locked(random)
+  }
+
+  func answer(to message: [UInt8]) async throws -> [UInt8] {
+    let luck = random.withLock { $0.below(12) }
+    if luck == 0 { throw Lost() }
+    let answer = server.answer(to: message)
+    if luck == 1 { throw Lost() }
+    return answer
+  }
+}
+
+/// Stores whose programs are updated one after the other, whose histories end, and whose exchanges break off.
+@Suite("Simulated ages") struct AgingTests {
+  /// The lists of the other tests, and what a later version adds to them.
+  private static let newer = SyncModels.lists
+    .replacing(
+      "\"entities\": {",
+      with: """
+        "entities": {
+          "Author": {
+            "attributes": { "name": "string" },
+            "relationships": { "lists": { "destination": "List", "inverse": "author", "toMany": true } }
+          },
+        """
+    )
+    .replacing(
+      "\"name\": \"string\", \"total\"",
+      with: "\"kind\": { \"type\": \"string\", \"default\": \"plain\" }, \"name\": \"string\", \"total\""
+    )
+    .replacing(
+      "\"items\": { \"destination\": \"Item\", \"inverse\": \"list\"",
+      with: """
+        "author": { "destination": "Author", "inverse": "lists", "optional": true },
+        "items": { "destination": "Item", "inverse": "list"
+        """
+    )
+    .replacing("\"text\": \"string\",", with: "\"note\": \"string?\", \"text\": \"string\",")
+
+  /// `TRELLIS_SYNC_AGES` sets the number of worlds, `TRELLIS_SYNC_SEED` the first seed.
+  @Test("Replicas with a former model have what it has, and all are equal after the last update") func equal()
+    async throws
+  {
+    let seed = TestSettings.seed("TRELLIS_SYNC_SEED")
+    var (exchanges, broken, updates, forgotten, conflicts) = (0, 0, 0, 0, 0)
+    for world in 0..<UInt64(TestSettings.number("TRELLIS_SYNC_AGES", or: 3)) {
+      var random = SeededGenerator(seed: seed &+ world)
+      let comment = Comment(rawValue: "TRELLIS_SYNC_SEED=\(seed &+ world)")
+      let startsOld = random.below(2) == 0
+      let server = try SyncStore(SyncModels.model(startsOld ? SyncModels.lists : Self.newer))
+      var isServerOld = startsOld
+      let stores = try (0..<3).map { _ in try SyncStore(SyncModels.model(SyncModels.lists)) }
+      var old: Set<Int> = [0, 1, 2]
+      let partSize = random.below(2) == 0 ? 1 << 20 : 50 << random.below(6)
+      for _ in 0..<60 {
+        let number = random.below(3)
+        let store = stores[number]
+        switch random.below(12) {
+        case 0 where isServerOld:
+          try server.update(to: Self.newer)
+          isServerOld = false
+        case 1 where !isServerOld && old.contains(number) && random.below(3) == 0:
+          try store.update(to: Self.newer)
+          old.remove(number)
+          updates += 1
+        case 2:
+          let container = random.below(2) == 0 ? server.container : store.container
+          let saves = try container.history()
+          if !saves.isEmpty {
+            forgotten += try container.deleteHistory(before: saves[random.below(saves.count)].token)
+          }
+        case 3, 4: try edit(server, &random)
+        case 5, 6, 7: try edit(store, &random)
+        default:
+          let transport = FlakyTransport(
+            to: try server.server(partSize: partSize), SeededGenerator(seed: random.next()))
+          do {
+            conflicts += try await store.replica().exchange(with: transport).conflicts.count
+            exchanges += 1
+          } catch is FlakyTransport.Lost {
+            broken += 1
+          }
+          #expect(try store.findings() == [], comment)
+        }
+      }
+      for _ in 0..<2 {
+        for store in stores {
+          try await store.replica().exchange(with: LocalTransport(to: try server.server(partSize: partSize)))
+        }
+      }
+      for number in old {
+        try expectSame(stores[number], server, comment)
+        if !isServerOld { try stores[number].update(to: Self.newer) }
+      }
+      for store in stores {
+        try await store.replica().exchange(with: LocalTransport(to: try server.server(partSize: partSize)))
+      }
+      let picture = try server.picture()
+      for store in stores {
+        let differences = try store.picture().differences(from: picture)
+        #expect(differences == [], comment)
+        #expect(try store.findings() == [], comment)
+      }
+      #expect(try server.findings() == [], comment)
+    }
+    print(
+      "sync: \(exchanges) exchanges, \(broken) broken ones, \(updates) updates, \(forgotten) forgotten saves, "
+        + "\(conflicts) conflicts")
+  }
+
+  private func edit(_ store: SyncStore, _ random: inout SeededGenerator) throws {
+    let scribe = Scribe(store.container)
+    for _ in 0..<(1 + random.below(4)) { try scribe.step(&random) }
+    do { try scribe.context.save() } catch is ValidationError {}
+  }
+
+  /// Checks that a store has what the server has, as far as its model has it.
+  private func expectSame(_ store: SyncStore, _ server: SyncStore, _ comment: Comment) throws {
+    let (here, there) = (try store.picture().objects, try server.picture().objects)
+    let model = store.container.model
+    for (key, object) in there {
+      let entity = model.entity(named: try #require(object["entity"]?.first))
+      let known = entity.map { entity in
+        object.filter { $0.key == "entity" || entity.property(named: $0.key) != nil }
+      }
+      #expect(here[key] == known, comment)
+    }
+    #expect(Set(here.keys).isSubset(of: there.keys), comment)
+  }
+}
