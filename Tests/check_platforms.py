@@ -62,8 +62,8 @@ TRUE_ON = {
     "os(iOS)": {"iOS"}, "os(tvOS)": set(), "os(watchOS)": set(), "os(visionOS)": set(),
     "canImport(Glibc)": {"glibc"} | STUBS, "canImport(Musl)": {"musl"}, "canImport(Android)": {"Android"}, "canImport(Darwin)": {"Darwin", "iOS"},
     "canImport(CRT)": {"Windows"}, "canImport(ObjectiveC)": {"Darwin", "iOS"}, "canImport(XcodeProjectPlugin)": {"Darwin"},
-    # Foundation of Darwin has its content, and no check is told so.
-    "canImport(FoundationXML)": EVERYWHERE,
+    # Foundation of Darwin has their content, and no check is told so.
+    "canImport(FoundationXML)": EVERYWHERE, "canImport(FoundationNetworking)": EVERYWHERE,
     "defined(_WIN32)": {"Windows"}, "defined(__APPLE__)": {"Darwin", "iOS"}, "defined(__GLIBC__)": {"glibc"},
     "__has_include(<CommonCrypto/CommonDigest.h>)": {"Darwin", "iOS"},
     "canImport(SwiftUI)": STUBS, "canImport(UIKit)": {"UIKit"}, "canImport(AppKit)": {"AppKit"},

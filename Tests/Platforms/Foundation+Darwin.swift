@@ -4,6 +4,10 @@ public import Foundation
 
 public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result { try body() }
 
+extension FileManager {
+  public func startDownloadingUbiquitousItem(at url: URL) throws {}
+}
+
 extension PredicateExpressions {
   public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
     PredicateExpression

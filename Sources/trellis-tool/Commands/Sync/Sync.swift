@@ -58,16 +58,12 @@ enum Sync {
     let seconds = try arguments.count("timeout", of: .sync) ?? 60
     guard seconds > 0 else { throw .usage("--timeout needs a number of seconds from 1.", of: .sync) }
     if place.hasPrefix("http://") || place.hasPrefix("https://") {
-      #if canImport(FoundationNetworking) || canImport(Darwin)
-        guard let url = URL(string: place), url.host != nil else {
-          throw .usage("\(place.inMessage) is no address.", of: .sync)
-        }
-        return HTTPTransport(url, timeout: .seconds(seconds)) { request in
-          for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        }
-      #else
-        throw ToolFailure(.unavailable, "error: Exchanges by HTTP are not available on this system.")
-      #endif
+      guard let url = URL(string: place), url.host != nil else {
+        throw .usage("\(place.inMessage) is no address.", of: .sync)
+      }
+      return HTTPTransport(url, timeout: .seconds(seconds)) { request in
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+      }
     }
     return FolderTransport(try folder(place), timeout: .seconds(seconds))
   }
