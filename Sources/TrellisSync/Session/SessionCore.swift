@@ -14,8 +14,10 @@ final class SessionCore: Sendable {
     var alarm: Alarm?
     var task: Task<Void, Never>?
     var listening: SaveListening?
-    /// Those who wait for an exchange that has not begun yet.
+    /// Calls that wait for an exchange that has not begun yet.
     var wishes: [Int: Wish] = [:]
+    /// Calls that wait for the end of the exchange that is at work.
+    var served: [Int: Wish] = [:]
     var lastWish = 0
   }
 
@@ -72,13 +74,15 @@ final class SessionCore: Sendable {
       let former = content
       content.run += 1
       (content.alarm, content.task, content.listening) = (nil, nil, nil)
-      content.wishes = [:]
+      (content.wishes, content.served) = ([:], [:])
       return former
     }
     guard let ended else { return }
     ended.task?.cancel()
     observed.show(.stopped(reason), run: ended.run + 1)
-    for wish in ended.wishes.values { wish.resume(throwing: reason ?? CancellationError()) }
+    for wish in Array(ended.wishes.values) + Array(ended.served.values) {
+      wish.resume(throwing: reason ?? CancellationError())
+    }
   }
 
   private func noteSave(_ run: Int) {
@@ -120,7 +124,10 @@ final class SessionCore: Sendable {
   }
 
   private func cancelWish(_ number: Int) {
-    content.withLock { $0.wishes.removeValue(forKey: number) }?.resume(throwing: CancellationError())
+    let wish = content.withLock { content in
+      content.wishes.removeValue(forKey: number) ?? content.served.removeValue(forKey: number)
+    }
+    wish?.resume(throwing: CancellationError())
   }
 
   // MARK: Exchanging
@@ -128,7 +135,7 @@ final class SessionCore: Sendable {
   private enum Turn {
     case ended
     case pause(Duration?)
-    case exchange([Wish])
+    case exchange
   }
 
   private func nextTurn(_ run: Int) -> Turn {
@@ -137,9 +144,19 @@ final class SessionCore: Sendable {
       guard content.run == run else { return .ended }
       guard content.schedule.isDue(at: now) else { return .pause(content.schedule.due.map { $0 - now }) }
       content.schedule.noteBegin()
-      defer { content.wishes = [:] }
-      return .exchange(Array(content.wishes.values))
+      (content.served, content.wishes) = (content.wishes, [:])
+      return .exchange
     }
+  }
+
+  /// Ends the calls that have waited for an exchange.
+  private func serve(_ run: Int, _ result: Result<ExchangeReport, any Error>) {
+    let served = content.withLock { content -> [Int: Wish] in
+      guard content.run == run else { return [:] }
+      defer { content.served = [:] }
+      return content.served
+    }
+    for wish in served.values { wish.resume(with: result) }
   }
 
   private func change(_ run: Int, _ body: (inout SyncSchedule, _ now: Duration) -> Void) {
@@ -152,7 +169,7 @@ final class SessionCore: Sendable {
       switch nextTurn(run) {
       case .ended: return
       case .pause(let duration): await alarm.wait(atMost: duration, clock)
-      case .exchange(let wishes):
+      case .exchange:
         let result = await exchangeOnce(with: transport, run)
         // What cannot be read now is passed on after the next exchange.
         try? feed.tell()
@@ -160,10 +177,12 @@ final class SessionCore: Sendable {
         case .success(let report):
           change(run) { $0.noteSuccess(at: $1) }
           observed.show(.idle(since: Date()), run: run)
-          for wish in wishes { wish.resume(returning: report) }
+          serve(run, .success(report))
+        case .failure(let taken as ExchangeLease.Taken):
+          waitForLease(taken, run)
         case .failure(let error):
           let isSuspended = note(error, run)
-          for wish in wishes { wish.resume(throwing: error is ExchangeLease.Taken ? SyncError.busy : error) }
+          serve(run, .failure(error))
           if isSuspended { await waitForResume(run, alarm) }
         }
       }
@@ -195,11 +214,6 @@ final class SessionCore: Sendable {
   /// - Returns: whether the container is suspended.
   private func note(_ error: any Error, _ run: Int) -> Bool {
     if Task.isCancelled { return false }
-    if let taken = error as? ExchangeLease.Taken {
-      change(run) { $0.wait(until: $1 + taken.rest) }
-      showWaiting(taken.rest, .busy, run)
-      return false
-    }
     if let error = error as? StoreError, error.code == .suspended {
       observed.show(.suspended, run: run)
       return true
@@ -226,8 +240,24 @@ final class SessionCore: Sendable {
     observed.show(.waiting(until: Date(timeIntervalSinceNow: pause / .seconds(1)), after: reason), run: run)
   }
 
-  /// The time between two looks whether the container is resumed. The process itself is suspended most of the time.
+  /// The time between two looks whether another process has given its lease back, or whether the container is resumed. The
+  /// process itself is suspended most of the time then.
   private static let look = Duration.seconds(1)
+
+  /// Lets calls wait on while another process exchanges.
+  private func waitForLease(_ taken: ExchangeLease.Taken, _ run: Int) {
+    let now = clock.now()
+    let pause = content.withLock { content -> Duration? in
+      guard content.run == run else { return nil }
+      let isWanted = !content.served.isEmpty || !content.wishes.isEmpty
+      content.wishes.merge(content.served) { wish, _ in wish }
+      content.served = [:]
+      let pause = isWanted ? min(taken.rest, Self.look) : taken.rest
+      content.schedule.wait(until: now + pause)
+      return pause
+    }
+    if let pause { showWaiting(pause, .busy, run) }
+  }
 
   private func waitForResume(_ run: Int, _ alarm: Alarm) async {
     // Whoever wants an exchange meanwhile gets the store's error.

@@ -295,6 +295,33 @@ private final class Bench {
     ExchangeLease(late).giveBack()
   }
 
+  @Test("A call for an exchange waits while another process exchanges, unless it is cancelled") func leaseAndNow()
+    async throws
+  {
+    let bench = try Bench()
+    bench.session.start(with: bench.transport)
+    try await bench.waitUntilIdle(after: 1)
+    try bench.insert("a")
+    // Another process takes the lease.
+    let lease = ExchangeLease(try bench.phone.replica())
+    try lease.take()
+    let session = bench.session
+    let pulls = bench.transport.pulls
+    let cancelled = Task { try await session.now() }
+    let call = Task { try await session.now() }
+    for await state in session.states {
+      if case .waiting(_, let error) = state, error.code == .busy { break }
+    }
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    #expect(bench.transport.pulls == pulls)
+    lease.giveBack()
+    // The session looks again after a second.
+    try await bench.advance(by: .seconds(1)) { bench.transport.pulls > pulls }
+    #expect(try await call.value.sent == 1)
+    #expect(try bench.office.texts("List") == ["a"])
+  }
+
   @Test("Conflicts come once: those that the store keeps, and then the new ones") func conflicts() async throws {
     let bench = try Bench()
     try bench.insert("a")
