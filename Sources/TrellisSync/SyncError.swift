@@ -97,10 +97,10 @@ extension SyncError {
       remedy: "Exchange with a server that has the same model.")
   }
 
-  static func differentModels(_ obstacle: String?) -> SyncError {
+  static func differentModels(_ obstacle: String) -> SyncError {
     SyncError(
       .otherModel,
-      "The server's model does more than to add to the replica's\(obstacle.map { " (\($0))" } ?? "").",
+      "The server's model does more than to add to the replica's and to rename (\(obstacle)).",
       remedy: "Update the replica's program. What it has not sent stays in its store until then.")
   }
 

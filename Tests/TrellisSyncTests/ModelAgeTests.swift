@@ -4,6 +4,7 @@ import TrellisRuntime
 import TrellisTestSupport
 
 @testable import TrellisDynamic
+@testable import TrellisStorage
 @testable import TrellisSync
 
 /// Two versions of a model: the newer one only adds to the older one, and all of its numbers are others.
@@ -62,8 +63,43 @@ private enum Versions {
     }
     """
 
+  /// A version that calls nearly everything else, adds to it, and gives one name to something else.
+  static let renamed = """
+    {
+      "model": "Notes", "version": "4", "history": "values",
+      "entities": {
+        "Binder": {
+          "renamedFrom": "Folder",
+          "attributes": { "color": "string?", "title": { "type": "string", "renamedFrom": "name" } },
+          "relationships": {
+            "entries": { "destination": "Entry", "inverse": "binder", "toMany": true, "ordered": true, "renamedFrom": "notes" }
+          }
+        },
+        "Entry": {
+          "renamedFrom": "Note",
+          "attributes": {
+            "headline": { "type": "string", "renamedFrom": "title" },
+            "rating": { "type": "int64", "default": 0, "renamedFrom": "stars" },
+            "stars": { "type": "int64", "default": 7 }
+          },
+          "relationships": {
+            "binder": { "destination": "Binder", "inverse": "entries", "optional": true, "renamedFrom": "folder" },
+            "labels": { "destination": "Alias", "inverse": "entries", "toMany": true, "renamedFrom": "tags" }
+          }
+        },
+        "Alias": {
+          "renamedFrom": "Tag",
+          "attributes": { "word": { "type": "string", "renamedFrom": "name" } }, "unique": ["word"],
+          "relationships": {
+            "entries": { "destination": "Entry", "inverse": "labels", "toMany": true, "renamedFrom": "notes" }
+          }
+        }
+      }
+    }
+    """
+
   /// A version that does more than to add.
-  static let other = old.replacing("\"stars\"", with: "\"rating\"").replacing("\"1\"", with: "\"3\"")
+  static let other = old.replacing("\"int64\"", with: "\"double\"").replacing("\"1\"", with: "\"3\"")
 }
 
 /// A server with one version of the model, and a phone and a desktop with others.
@@ -91,18 +127,9 @@ private struct Scene {
 
   /// Checks that a store has what the server has, as far as its model has it.
   func expectSame(_ store: SyncStore) throws {
-    let (here, there) = (try store.picture().objects, try server.picture().objects)
-    let model = store.container.model
-    for (key, object) in there {
-      let entity = try #require(object["entity"]?.first)
-      guard let entity = model.entity(named: entity) else {
-        #expect(here[key] == nil)
-        continue
-      }
-      let known = object.filter { $0.key == "entity" || entity.property(named: $0.key) != nil }
-      #expect(here[key] == known)
-    }
-    #expect(Set(here.keys).isSubset(of: there.keys))
+    let differences = try store.picture().differences(
+      from: server.picture().named(by: ModelMatch(from: store.container.model, to: server.container.model)))
+    #expect(differences == [])
   }
 }
 
@@ -295,5 +322,138 @@ private struct Scene {
     }
     try await scene.exchangeAll()
     #expect(try scene.server.texts("Note", "title") == ["b"])
+  }
+}
+
+// MARK: - Names
+
+extension ModelAgeTests {
+  /// A server with a note of each kind, and a phone and a desktop that have it.
+  private func filled() async throws -> Scene {
+    let scene = try Scene(server: Versions.old, phone: Versions.old, desktop: Versions.old)
+    try scene.server.save { context in
+      let folder = try context.insert("Folder", ["name": .text("f")])
+      let tag = try context.insert("Tag", ["name": .text("t")])
+      for title in ["a", "b", "c"] {
+        let note = try context.insert("Note", ["title": .text(title), "stars": .integer(1)])
+        try note.set("folder", folder)
+        try note.add(tag, to: "tags")
+      }
+    }
+    try await scene.exchangeAll()
+    return scene
+  }
+
+  private func editAsBefore(_ store: SyncStore) throws {
+    try store.save { context in
+      let notes = try context.objects("Note").sorted { $0.key < $1.key }
+      try notes[0].set("stars", .integer(5))
+      try notes[0].set("title", .text("A"))
+      try context.delete(notes[1])
+      let note = try context.insert("Note", ["title": .text("new"), "stars": .integer(3)])
+      let folder = try context.objects("Folder")[0]
+      try folder.add(note, to: "notes", at: 0)
+      try folder.set("name", .text("folder"))
+      try note.add(try context.insert("Tag", ["name": .text("u")]), to: "tags")
+      try notes[2].remove(try context.objects("Tag")[0], from: "tags")
+    }
+  }
+
+  private func expectEdited(_ store: SyncStore) throws {
+    #expect(try store.texts("Entry", "headline") == ["A", "c", "new"])
+    #expect(try store.texts("Entry", "rating") == ["1", "3", "5"])
+    #expect(try store.texts("Entry", "stars") == ["7", "7", "7"])
+    #expect(try store.texts("Binder", "title") == ["folder"])
+    #expect(try store.texts("Alias", "word") == ["t", "u"])
+  }
+
+  @Test("A server whose model renames goes on with replicas of the former version", arguments: [1 << 20, 60])
+  func renamedServer(_ partSize: Int) async throws {
+    let scene = try await filled()
+    try scene.server.update(to: Versions.renamed)
+    try editAsBefore(scene.phone)
+    try await scene.exchangeAll(partSize: partSize)
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+    try expectEdited(scene.server)
+    try scene.server.edit("Entry") { try $0.set("headline", .text("server")) }
+    try scene.server.edit("Binder") { binder in
+      try binder.set("entries", Array(try binder.members("entries").reversed()))
+    }
+    // Not everything comes again because of a migration.
+    #expect(try await scene.exchange(scene.desktop).received == 3)
+    try scene.expectSame(scene.desktop)
+    for store in [scene.phone, scene.desktop] { try store.update(to: Versions.renamed) }
+    try await scene.exchangeAll(partSize: partSize)
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+  }
+
+  @Test("A replica sends what it has saved before and after an update that renames", arguments: [1 << 20, 60])
+  func renamedReplica(_ partSize: Int) async throws {
+    let scene = try await filled()
+    try editAsBefore(scene.phone)
+    try scene.phone.update(to: Versions.renamed)
+    try scene.phone.edit("Binder") { try $0.set("color", .text("blue")) }
+    do {
+      try await scene.exchange(scene.phone)
+      Issue.record("An older server has taken a newer replica.")
+    } catch let error as SyncError {
+      #expect(error.code == .newerReplica)
+    }
+    try scene.server.update(to: Versions.renamed)
+    try await scene.exchangeAll(partSize: partSize)
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+    try expectEdited(scene.server)
+    #expect(try scene.server.texts("Binder", "color") == ["blue"])
+  }
+
+  @Test("Conflicts and change sets on their way have the present names after an update that renames")
+  func renamedConflict() async throws {
+    let scene = try await filled()
+    // A save that loses a part, one that is refused, and one that is on its way.
+    try scene.phone.edit("Note") { note in
+      if try note.value("title") == .text("a") { try note.set("title", .text("phone")) }
+    }
+    try scene.server.edit("Note") { note in
+      if try note.value("title") == .text("a") { try note.set("title", .text("server")) }
+    }
+    let before = try await scene.exchange(scene.phone).conflicts
+    try scene.phone.save { context in try context.delete(context.objects("Tag")[0]) }
+    try scene.server.edit("Tag") { try $0.set("name", .text("changed")) }
+    #expect(try scene.phone.replica().nextPush() != nil)
+    try scene.phone.update(to: Versions.renamed)
+    try scene.server.update(to: Versions.renamed)
+    let entry = try #require(scene.phone.container.model.entity(named: "Entry"))
+    let alias = try #require(scene.phone.container.model.entity(named: "Alias"))
+    func check(_ conflict: SyncConflict) throws {
+      let change = try #require(conflict.changes.objects.first)
+      #expect(change.entity == entry.index)
+      #expect(change.values.map(\.property) == [entry.property(named: "headline")?.index])
+      for loss in conflict.losses { #expect(loss.property == "headline") }
+    }
+    let kept = try scene.phone.replica().conflicts()
+    #expect(kept.count == before.count)
+    for conflict in kept { try check(conflict) }
+    let conflicts = try await scene.exchange(scene.phone).conflicts
+    #expect(conflicts.map(\.reason) == [.changed])
+    #expect(conflicts.first?.changes.objects.map(\.entity) == [alias.index])
+    try await scene.exchangeAll()
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+    let all = try scene.phone.replica().conflicts()
+    #expect(all.count == before.count + 1)
+    for conflict in all where conflict.reason == nil { try check(conflict) }
+  }
+
+  @Test("What a server with other names decides otherwise is told by the replica's names") func losses() async throws {
+    let scene = try await filled()
+    try scene.server.update(to: Versions.renamed)
+    try scene.phone.edit("Note") { note in
+      if try note.value("title") == .text("a") { try note.set("title", .text("phone")) }
+    }
+    try scene.server.edit("Entry") { entry in
+      if try entry.value("headline") == .text("a") { try entry.set("headline", .text("server")) }
+    }
+    let conflicts = try await scene.exchange(scene.phone).conflicts
+    #expect(conflicts.flatMap(\.losses).map(\.property) == ["title"])
+    try scene.expectSame(scene.phone)
   }
 }

@@ -76,8 +76,7 @@ private struct ChangeRule: CustomTestStringConvertible, Sendable {
       isAdditive: true, "swift safe class-added B"),
     ChangeRule(
       model(#""a": "int64?""#, "", #", "B": { "attributes": { "b": "string" } }"#), model(#""a": "int64?""#),
-      isAdditive: false, "swift breaking class-removed B", "rollout breaking not-additive B",
-      "rollout breaking not-additive B.b"),
+      isAdditive: false, "swift breaking class-removed B", "rollout breaking not-additive B"),
     ChangeRule(
       model(#""a": "int64?""#), model(#""a": "int64?""#, #""swiftName": "C", "#), isAdditive: true,
       "swift breaking class-renamed A"),

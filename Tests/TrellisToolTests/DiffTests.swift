@@ -39,7 +39,7 @@ import Testing
       try lines(old, Self.model(#""a": "string", "b": { "type": "int64", "default": 1 }"#)).last == Substring(additive))
     #expect(
       try lines(old, Self.model(#""b": { "type": "string", "renamedFrom": "a" }"#)).suffix(2) == [
-        "  breaking: programs with the former model cannot go on", "            A.a: gone, or under another name",
+        "  breaking: programs with the former model cannot go on", "            A.a: renamed to b",
       ])
     #expect(try lines(old, old).last == "  nothing to do")
   }

@@ -12,6 +12,8 @@ package struct Expansion {
   package struct Obstacle: Hashable, Sendable {
     package let subject: String
     package let reason: String
+    /// Whether only the name is another one, which matters to what finds tables and columns by their names.
+    package var isName = false
   }
 
   private let migration: Migration
@@ -30,47 +32,93 @@ package struct Expansion {
 
   package var isAdditive: Bool { obstacles.isEmpty }
 
-  private mutating func add(_ subject: String, _ reason: String) {
-    let obstacle = Obstacle(subject: subject, reason: reason)
+  private mutating func add(_ subject: String, _ reason: String, isName: Bool = false) {
+    let obstacle = Obstacle(subject: subject, reason: reason, isName: isName)
     if !obstacles.contains(obstacle) { obstacles.append(obstacle) }
   }
 
   // MARK: What the stored model has
 
-  /// Each fact of the stored model has to be one of the current model.
+  /// Each entity, property and unique key of the stored model has to be one of the current model.
   private mutating func findWhatChanges() {
-    let facts = Set(current.storageSignature.split(separator: "\n"))
-    for fact in stored.storageSignature.split(separator: "\n") where !facts.contains(fact) {
-      let words = fact.split(separator: ":", maxSplits: 1)
-      let subject = words[0].split(separator: " ", maxSplits: 1).last.map(String.init) ?? ""
-      add(subject, change(ofFact: words[0].split(separator: " ").first ?? "", facts, String(words[0]) + ":"))
-    }
     for entity in stored.entities {
-      guard let other = current.entity(named: entity.name), migration.match.origins[other.index] == entity.index else {
-        if current.entity(named: entity.name) != nil { add(entity.name, "another entity has the name") }
+      guard let successor = migration.match.successors[entity.index] else {
+        add(entity.name, "gone")
         continue
+      }
+      let other = current.entities[successor]
+      if !TextBytes.areEqual(entity.name, other.name) { add(entity.name, "renamed to \(other.name)", isName: true) }
+      if entity.parent.flatMap({ migration.match.successors[$0] }) != other.parent {
+        add(entity.name, "below another entity")
       }
       if entity.isAbstract != other.isAbstract {
         add(entity.name, other.isAbstract ? "abstract, so its rows have no entity" : "not abstract any more")
       }
-      findMoves(of: entity, in: other)
+      for property in entity.properties where property.isDeclared(by: entity) && property.isStored {
+        findChange(of: property, of: entity, in: other)
+      }
+      for key in entity.uniqueKeys where key.entity == entity.index {
+        let wanted = key.properties.map { self.successor(of: $0, of: entity) }
+        if other.uniqueKeys.contains(where: { $0.entity == successor && $0.properties == wanted }) { continue }
+        let names = key.properties.map { entity.properties[$0].name }
+        add("\(entity.name): \(names.joined(separator: ", "))", "a unique key that is gone")
+      }
+      findMoves(of: entity, to: other)
     }
   }
 
-  /// A fact about the same subject that is another one means that the subject has changed.
-  private func change(ofFact kind: Substring, _ facts: Set<Substring>, _ beginning: String) -> String {
-    if kind == "unique" { return "a unique key that is gone" }
-    return facts.contains { $0.hasPrefix(beginning) || $0 == beginning.dropLast() }
-      ? "stored in another way" : "gone, or under another name"
+  /// The number that a property of a stored entity has in the entity's successor.
+  private func successor(of property: Int, of entity: Entity) -> Int? {
+    migration.match.properties[entity.index].firstIndex(of: property)
+  }
+
+  private mutating func findChange(of property: Property, of entity: Entity, in other: Entity) {
+    let subject = "\(entity.name).\(property.name)"
+    guard let number = successor(of: property.index, of: entity) else { return add(subject, "gone") }
+    let successor = other.properties[number]
+    if !TextBytes.areEqual(property.name, successor.name) {
+      add(subject, "renamed to \(successor.name)", isName: true)
+    }
+    let isSame =
+      switch (property, successor) {
+      case (.attribute(let former), .attribute(let present)): isStoredAlike(former, present)
+      case (.relationship(let former), .relationship(let present)): isStoredAlike(former, present)
+      default: false
+      }
+    if !isSame || !successor.isDeclared(by: other) { add(subject, "stored in another way") }
+  }
+
+  private func isStoredAlike(_ former: Attribute, _ present: Attribute) -> Bool {
+    func rawType(_ attribute: Attribute, _ model: Model) -> EnumDescription.RawType? {
+      guard case .enumeration(let name) = attribute.type else { return nil }
+      return model.enumeration(named: name)?.rawType
+    }
+    return former.type == present.type && rawType(former, stored) == rawType(present, current)
+      && former.isOptional == present.isOptional && former.description.isExternal == present.description.isExternal
+  }
+
+  private func isStoredAlike(_ former: Relationship, _ present: Relationship) -> Bool {
+    let inverse = former.inverse.flatMap { successor(of: $0, of: stored.entities[former.destination]) }
+    return former.isToMany == present.isToMany && former.isOrdered == present.isOrdered
+      && migration.match.successors[former.destination] == present.destination
+      && (former.inverse == nil) == (present.inverse == nil) && inverse == present.inverse
+      && former.isRequired == present.isRequired
+      && (former.deleteRule == .noAction) == (present.deleteRule == .noAction)
+      && former.home.isStored(as: present.home)
   }
 
   /// Values have to stay in their columns: a name may stand for something else than before.
-  private mutating func findMoves(of entity: Entity, in other: Entity) {
+  private mutating func findMoves(of entity: Entity, to other: Entity) {
     guard let move = migration.rows[entity.index], move.entity == other.index else { return }
-    for (number, column) in entity.columns.enumerated() {
-      guard let place = other.columns.firstIndex(where: { $0.name == column.name }) else { continue }
-      if case .stored(let source) = move.columns[place], source.column == number, source.isPlain { continue }
-      add("\(entity.name).\(entity.properties[column.property].name)", "its values come from elsewhere")
+    for (place, column) in other.columns.enumerated() {
+      guard let origin = migration.match.properties[entity.index][column.property] else { continue }
+      if case .stored(let source) = move.columns[place], source.isPlain,
+        entity.columns[source.column].property == origin,
+        (entity.reference(placedBy: source.column) == nil) == (other.reference(placedBy: place) == nil)
+      {
+        continue
+      }
+      add("\(entity.name).\(entity.properties[origin].name)", "its values come from elsewhere")
     }
   }
 
@@ -92,9 +140,8 @@ package struct Expansion {
     }
     for key in entity.uniqueKeys where key.entity == entity.index {
       let names = key.properties.map { entity.properties[$0].name }
-      let isKnown = former.uniqueKeys.contains { known in
-        known.properties.map { former.properties[$0].name } == names
-      }
+      let origins = key.properties.map { migration.match.properties[origin][$0] }
+      let isKnown = former.uniqueKeys.contains { $0.properties == origins }
       // Rows of programs that do not know one of its properties have null there, which is equal to nothing.
       if !isKnown && !key.properties.contains(where: { isNullForOthers($0, of: entity) }) {
         add("\(entity.name): \(names.joined(separator: ", "))", "a new unique key, which others do not keep")
@@ -141,4 +188,20 @@ package struct Expansion {
 
 extension Expansion.Obstacle: CustomStringConvertible {
   package var description: String { "\(subject): \(reason)" }
+}
+
+extension Property {
+  fileprivate func isDeclared(by entity: Entity) -> Bool { declaring == entity.index }
+}
+
+extension RelationshipStorage {
+  /// Whether both are places of the same kind. The numbers of columns and tables are those of their models.
+  fileprivate func isStored(as other: RelationshipStorage) -> Bool {
+    switch (self, other) {
+    case (.column(_, let order), .column(_, let otherOrder)): (order == nil) == (otherOrder == nil)
+    case (.inverseColumn, .inverseColumn), (.transient, .transient): true
+    case (.joinTable, .joinTable): true
+    default: false
+    }
+  }
 }

@@ -59,7 +59,7 @@ public struct MigrationPlan: Sendable {
   package let migration: Migration
   private let codedSteps: [CodedStep]
   /// What programs with the stored model could not live with, if they went on using the store after the migration: the
-  /// entity or property, and the reason, such as `Entry.mood: gone, or under another name`.
+  /// entity or property, and the reason, such as `Entry.mood: renamed to feeling`.
   ///
   /// If there is nothing, the migration is additive. A store on a server stays open to programs with the stored model
   /// then; a file is used by programs with one model only.

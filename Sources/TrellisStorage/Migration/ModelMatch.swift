@@ -208,7 +208,7 @@ private struct PropertyMatching {
 
 extension Property {
   /// Whether a store keeps the property.
-  fileprivate var isStored: Bool {
+  var isStored: Bool {
     switch self {
     case .attribute(let attribute): attribute.column != nil
     case .relationship(let relationship): !relationship.isTransient
@@ -223,7 +223,7 @@ extension Property {
   }
 
   /// The entity that declares the property.
-  fileprivate var declaring: Int {
+  var declaring: Int {
     switch self {
     case .attribute(let attribute): attribute.entity
     case .relationship(let relationship): relationship.entity

@@ -121,43 +121,6 @@ public struct ChangeSet: Hashable, Sendable {
   }
 }
 
-extension ChangeSet {
-  /// The same changes with the numbers of another model.
-  ///
-  /// - Parameters:
-  ///   - entity: The number of an entity.
-  ///   - property: The number of a property of an entity with its former number.
-  ///   - adding: What new objects of an entity have besides, by its new number.
-  func numbered(
-    entity: (Int) -> Int, property: (Int, Int) -> Int, adding: (Int) -> [ObjectChange.Value] = { _ in [] }
-  ) -> ChangeSet {
-    var copy = self
-    copy.objects = objects.map { object in
-      var object = object
-      let former = object.entity
-      object.entity = entity(former)
-      object.values = object.values.map { value in
-        var value = value
-        value.property = property(former, value.property)
-        return value
-      }
-      if object.kind == .inserted { object.values += adding(object.entity) }
-      return object
-    }
-    copy.pairs = pairs.map { pair in
-      var pair = pair
-      (pair.entity, pair.property) = (entity(pair.entity), property(pair.entity, pair.property))
-      return pair
-    }
-    copy.orders = orders.map { order in
-      var order = order
-      (order.entity, order.property) = (entity(order.entity), property(order.entity, order.property))
-      return order
-    }
-    return copy
-  }
-}
-
 extension [Int64: Int64] {
   /// The key that an object has after all unions; the key itself for other objects. A ring, which only a damaged note
   /// has, ends after 64 steps.

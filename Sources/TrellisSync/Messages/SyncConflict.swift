@@ -71,21 +71,12 @@ extension SyncConflict {
     losses = outcome.losses
   }
 
-  /// - Parameter model: The model of the numbers in the changes. Their names are kept, because a later version of the
-  ///   program may have other numbers.
-  func bytes(_ model: Model) -> [UInt8] {
+  /// - Parameter model: The checksum of the model whose numbers are in the changes.
+  func bytes(_ model: String) -> [UInt8] {
     var writer = ByteWriter()
     writer.byte(1)
+    writer.text(model)
     changes.write(to: &writer)
-    writer.list(changes.numbers.sorted { $0.key < $1.key }) { writer, numbers in
-      let (entity, properties) = numbers
-      writer.count(entity)
-      writer.text(model.entities.indices.contains(entity) ? model.entities[entity].name : "")
-      writer.list(properties.sorted()) { writer, property in
-        writer.count(property)
-        writer.text(model.property(entity, property)?.name ?? "")
-      }
-    }
     PushOutcome(
       sequence: sequence, id: changes.id, verdict: reason == nil ? .merged : .refused, losses: losses, reason: reason,
       failures: failures
@@ -93,56 +84,28 @@ extension SyncConflict {
     return writer.bytes
   }
 
-  /// - Parameter model: The model of the program. What it does not have is left out.
-  init(_ bytes: [UInt8], _ model: Model) throws(SyncError) {
+  /// - Parameter numbers: The way to the program's model from the one with a checksum; nil if it is the same. What the
+  ///   program's model does not have is left out.
+  init(_ bytes: [UInt8], _ numbers: (String) throws -> ModelNumbers?) throws {
+    var reader = ByteReader(bytes)
+    guard try reader.byte() == 1 else { throw SyncError.damagedMessage }
+    let model = try reader.text()
+    let conflict = SyncConflict(try ChangeSet(&reader), try PushOutcome(&reader))
+    try reader.end()
+    self = try numbers(model).map(conflict.numbered) ?? conflict
+  }
+
+  /// The checksum of the model whose numbers a conflict has.
+  static func model(of bytes: [UInt8]) throws(SyncError) -> String {
     var reader = ByteReader(bytes)
     guard try reader.byte() == 1 else { throw .damagedMessage }
-    let changes = try ChangeSet(&reader)
-    var names: [Int: (name: String, properties: [Int: String])] = [:]
-    for (entity, name, properties) in try reader.list({ reader throws(SyncError) in
-      (
-        try reader.index(), try reader.text(),
-        try reader.list { reader throws(SyncError) in (try reader.index(), try reader.text()) }
-      )
-    }) {
-      names[entity] = (name, Dictionary(properties) { first, _ in first })
-    }
-    self.init(changes.numbered(by: names, in: model), try PushOutcome(&reader))
-    try reader.end()
+    return try reader.text()
   }
 
-  /// The same conflict with the numbers of another version of the model.
-  func numbered(from older: Model, to newer: Model) throws(SyncError) -> SyncConflict {
-    older.checksum == newer.checksum ? self : try SyncConflict(bytes(older), newer)
-  }
-}
-
-extension ChangeSet {
-  /// The numbers of the entities in the change set, and of their properties.
-  fileprivate var numbers: [Int: Set<Int>] {
-    var numbers: [Int: Set<Int>] = [:]
-    for object in objects { numbers[object.entity, default: []].formUnion(object.values.map(\.property)) }
-    for pair in pairs { numbers[pair.entity, default: []].insert(pair.property) }
-    for order in orders { numbers[order.entity, default: []].insert(order.property) }
-    return numbers
-  }
-
-  /// The same changes with a model's numbers for some names, as far as it has these.
-  fileprivate func numbered(by names: [Int: (name: String, properties: [Int: String])], in model: Model) -> ChangeSet {
-    let none = Int.max
-    func entity(_ number: Int) -> Int { names[number].flatMap { model.entity(named: $0.name)?.index } ?? none }
-    func property(_ number: Int, _ property: Int) -> Int {
-      guard let name = names[number]?.properties[property] else { return none }
-      return model.entity(named: names[number]?.name ?? "")?.property(named: name)?.index ?? none
-    }
-    var set = numbered(entity: entity, property: property)
-    set.objects = set.objects.compactMap { object in
-      var object = object
-      object.values.removeAll { $0.property == none }
-      return object.entity == none ? nil : object
-    }
-    set.pairs.removeAll { $0.property == none }
-    set.orders.removeAll { $0.property == none }
-    return set
+  /// The same conflict with the numbers and names of another version of the model.
+  func numbered(by numbers: ModelNumbers) -> SyncConflict {
+    SyncConflict(
+      changes: changes.numbered(by: numbers).withoutUnknown, reason: reason, failures: failures,
+      losses: numbers.translated(losses, of: changes))
   }
 }

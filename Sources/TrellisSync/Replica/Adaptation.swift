@@ -10,7 +10,8 @@ extension Replica {
   /// What the store keeps, after the program's model was compared with that of the last exchange.
   ///
   /// A program with another model has read nothing of what it adds: the next answer is whole. Parts of answers have the
-  /// numbers of the former model, so they come again. Change sets that wait for their answers name the model they are of.
+  /// numbers of the former model, so they come again. Change sets that wait for their answers name the model they are of, and
+  /// so do conflicts.
   func adaptedState() throws -> (State, ReplicaRecord) {
     let (state, former) = try registeredState()
     let model = plain.model.checksum
@@ -20,8 +21,11 @@ extension Replica {
     changes += try restartRecovery(&record)
     record.model = model
     let texts = try plain.notes(beginningWith: Self.modelName) ?? [:]
-    for (name, text) in texts
-    where ![model, state.outbox?.model, record.shownModel].contains(String(name.dropFirst(Self.modelName.count))) {
+    var kept = Set([model, state.outbox?.model, record.shownModel].compactMap(\.self))
+    for bytes in (try plain.notes(beginningWith: Self.conflictName) ?? [:]).values {
+      kept.insert(try SyncConflict.model(of: bytes))
+    }
+    for (name, text) in texts where !kept.contains(String(name.dropFirst(Self.modelName.count))) {
       changes.append(StoreNote(name, former: text, value: nil))
     }
     if texts[Self.modelName + model] == nil {
@@ -36,6 +40,12 @@ extension Replica {
   func model(_ checksum: String) throws -> Model {
     if checksum == plain.model.checksum { return plain.model }
     return try StoredModelReading.model(text(ofModel: checksum), checksum: checksum, of: "A replica")
+  }
+
+  /// The way to the program's model from one that it had; nil if it is the same.
+  func numbers(ofModel checksum: String) throws -> ModelNumbers? {
+    if checksum == plain.model.checksum { return nil }
+    return ModelNumbers(forward: ModelMatch(from: try model(checksum), to: plain.model))
   }
 
   private func text(ofModel checksum: String) throws -> String {

@@ -136,7 +136,7 @@ extension Replica {
       found.id = .random(in: .min ... .max)
       let conflict = SyncConflict(
         found, PushOutcome(sequence: found.sequence, id: found.id, verdict: .refused, reason: .unknownHistory))
-      changes.append(StoreNote(Self.conflictName(found), former: nil, value: conflict.bytes(plain.model)))
+      changes.append(StoreNote(Self.conflictName(found), former: nil, value: conflict.bytes(plain.model.checksum)))
     }
     if !recovery.isBase {
       // The next answer is whole: what is not at the server goes.

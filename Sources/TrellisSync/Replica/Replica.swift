@@ -56,7 +56,7 @@ extension Replica {
   static let author = "sync from "
   private static let joinAuthor = "sync join"
   private static let renumberingAuthor = "sync renumbering"
-  private static let conflictName = StoreNote.ofReplica + "conflict."
+  static let conflictName = StoreNote.ofReplica + "conflict."
 
   /// A copy of a store counts its change sets anew, so their numbers do not tell them apart.
   static func conflictName(_ set: ChangeSet) -> String { "\(conflictName)\(set.sequence).\(set.id)" }
@@ -115,7 +115,8 @@ extension Replica {
   /// - Complexity: linear in the number of their changes.
   public func conflicts() throws -> [SyncConflict] {
     let notes = try plain.notes(beginningWith: Self.conflictName) ?? [:]
-    return try notes.values.map { bytes in try SyncConflict(bytes, plain.model) }.sorted { $0.sequence < $1.sequence }
+    return try notes.values.map { bytes in try SyncConflict(bytes, numbers(ofModel:)) }
+      .sorted { $0.sequence < $1.sequence }
   }
 
   /// Removes a conflict that the program has dealt with.
@@ -336,7 +337,7 @@ extension Replica {
     var handled: Int64 = 0
     record.clocks.isAtMost(answer.delay)
     // The change sets have the numbers of the model that they were made with.
-    let numbers = try model(outbox.model)
+    let numbers = try numbers(ofModel: outbox.model)
     for outcome in answer.outcomes {
       // Answers that come again or late are of other change sets.
       guard let set = outbox.sets.first, set.sequence == outcome.sequence, set.id == outcome.id else { continue }
@@ -347,9 +348,8 @@ extension Replica {
         record.also.formUnion(set.keys)
         let conflict = SyncConflict(set, outcome)
         if outcome.verdict == .refused || !outcome.losses.isEmpty {
-          conflicts.append(try conflict.numbered(from: numbers, to: plain.model))
-          notes.append(
-            StoreNote(Self.conflictName(set), former: nil, value: conflict.bytes(numbers)))
+          conflicts.append(numbers.map(conflict.numbered) ?? conflict)
+          notes.append(StoreNote(Self.conflictName(set), former: nil, value: conflict.bytes(outbox.model)))
         }
       }
       for union in outcome.unions where union.key != union.survivor {

@@ -191,7 +191,8 @@ public final class SyncServer: Sendable {
     for set in request.sets {
       do {
         let set = bridge?.translated(set) ?? set
-        outcomes.append(try apply(set, of: request.replica, user, first: first, clocks.best, &known, &others))
+        let outcome = try apply(set, of: request.replica, user, first: first, clocks.best, &known, &others)
+        outcomes.append(bridge?.translated(outcome, of: set) ?? outcome)
       } catch let error as SyncError where error.code == .copiedReplica && !outcomes.isEmpty {
         // What was answered is answered; the rest comes again.
         break

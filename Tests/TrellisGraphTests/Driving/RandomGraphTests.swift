@@ -11,16 +11,16 @@ import TrellisTestSupport
   /// After so many differences a run ends.
   private static let enough = 10
 
-  @Test("whatever is done, the graph is as the reference says, in memory and in the store", .timeLimit(.minutes(60)))
+  @Test("whatever is done, the graph is as the reference says, in memory and in the store", .timeLimit(.minutes(600)))
   func agreesWithReference() throws { try run(Self.steps, cascading: nil) }
 
-  @Test("the same holds where cascades are left to the store, and nobody loads what goes", .timeLimit(.minutes(60)))
+  @Test("the same holds where cascades are left to the store, and nobody loads what goes", .timeLimit(.minutes(600)))
   func agreesWhereNothingIsLoaded() throws { try run(Self.steps / 2, cascading: Episode.cascadingEntities) }
 
-  @Test("the same holds in a child, and its parent is as it was saved", .timeLimit(.minutes(60)))
+  @Test("the same holds in a child, and its parent is as it was saved", .timeLimit(.minutes(600)))
   func agreesInChild() throws { try run(Self.steps / 2, cascading: nil, levels: 1) }
 
-  @Test("the same holds two levels down", .timeLimit(.minutes(60)))
+  @Test("the same holds two levels down", .timeLimit(.minutes(600)))
   func agreesInGrandchild() throws { try run(Self.steps / 4, cascading: nil, levels: 2) }
 
   private func run(_ count: Int, cascading: [String]?, levels: Int = 0) throws {

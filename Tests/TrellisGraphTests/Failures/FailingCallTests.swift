@@ -10,7 +10,7 @@ import TrellisTestSupport
 
   @Test(
     "whatever call of the store fails, nothing is half done, the failure is told, and the retry succeeds",
-    .timeLimit(.minutes(60)))
+    .timeLimit(.minutes(600)))
   func anyCall() throws {
     let rules = try Rules()
     var random = SeededGenerator(seed: Self.seed)

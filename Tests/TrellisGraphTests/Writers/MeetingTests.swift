@@ -15,7 +15,7 @@ import TrellisTestSupport
   private static let together = 40
 
   @Test(
-    "it is saved and right, a conflict, or a broken rule, under every policy", .timeLimit(.minutes(120)),
+    "it is saved and right, a conflict, or a broken rule, under every policy", .timeLimit(.minutes(600)),
     arguments: StoreKind.allCases)
   func endsWell(kind: StoreKind) throws {
     let rules = try Rules(.village)

@@ -48,7 +48,7 @@ import TrellisTestSupport
   }
 
   @Test(
-    "after every merge and save, memory agrees with the store but for what is unsaved", .timeLimit(.minutes(60)),
+    "after every merge and save, memory agrees with the store but for what is unsaved", .timeLimit(.minutes(600)),
     arguments: StoreKind.allCases)
   func agreesWithStore(kind: StoreKind) throws {
     let rules = try Rules(.village)

@@ -135,7 +135,7 @@ struct RolloutTests {
     let before = try schema.image()
     let refusal = try #require(error { try schema.open(contracted, .automatic).close() })
     #expect(refusal.code == .formerPrograms)
-    #expect(refusal.message.contains("Entry.title: gone"), "\(refusal)")
+    #expect(refusal.message.contains("Entry.title: renamed to text"), "\(refusal)")
     #expect(try schema.image() == before)
     try work(open, schema.former, inserting: 10)
     open.close()

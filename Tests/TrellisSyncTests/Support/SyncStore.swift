@@ -6,6 +6,7 @@ import TrellisTestSupport
 @testable import Trellis
 @testable import TrellisDynamic
 @testable import TrellisRuntime
+@testable import TrellisStorage
 @testable import TrellisSync
 
 /// A store of a test, as a replica or as a server.
@@ -131,6 +132,22 @@ struct StorePicture: Equatable {
       }
     }
     return found
+  }
+
+  /// The part that a former version of the model has, by its names.
+  func named(by match: ModelMatch) throws -> StorePicture {
+    var picture = self
+    picture.objects = try objects.compactMapValues { object in
+      let entity = try #require(match.current.entity(named: object["entity"]?.first ?? ""))
+      guard let origin = match.origins[entity.index] else { return nil }
+      var known = ["entity": [match.stored.entities[origin].name]]
+      for property in entity.properties {
+        guard let former = match.properties[origin][property.index], let value = object[property.name] else { continue }
+        known[match.stored.entities[origin].properties[former].name] = value
+      }
+      return known
+    }
+    return picture
   }
 
   func differences(from other: StorePicture) -> [String] {
