@@ -41,7 +41,7 @@ extension ObjectGraph {
   /// Invalidates what a save has made stale. Nothing is read.
   private func merge(_ notice: SaveNotice) {
     if notice.isUnknown { return forgetEverything() }
-    // The changed objects whose rows are not in memory.
+    // The changed objects whose rows are not in memory, and the deleted ones.
     var unread: Set<Int64> = []
     for row in notice.updated {
       if map[row.key]?.accessFlags.contains(.fault) != false { unread.insert(row.key) }
@@ -52,6 +52,7 @@ extension ObjectGraph {
       forgetViews(of: partners)
     }
     let gone = notice.deleted.map(\.key) + notice.cascaded
+    for key in gone where map[key].map({ $0.phase == .persistent }) ?? true { unread.insert(key) }
     for key in gone { if let object = map[key] { noteGoneInStore(object) } }
     for row in notice.inserted { noteBack(row.key) }
     announceReferences(to: Set(gone))

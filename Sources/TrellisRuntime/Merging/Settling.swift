@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
@@ -76,8 +77,15 @@ extension ObjectGraph {
         partner.committedRow?.value(relationship.property).key == object._key
           || backlog.conflicts[partner._key]?.contains(relationship.property) == true
       else { continue }
-      unlink(object, relationship, partner._key)
+      release(object, relationship, from: partner._key)
     }
+  }
+
+  /// Unlinks an object from its partner in the store. An object that was given to it in this context stays its partner, and
+  /// ``settleCouples(around:)`` makes both halves agree.
+  private func release(_ object: ManagedObject, _ relationship: Relationship, from partner: Int64) {
+    backlog.contestedHalves[ContestedPartner(owner: object._key, property: relationship.property)] = nil
+    unlink(object, relationship, partner)
   }
 
   /// Unlinks the partner that another context has given to an object which has another one here, or none. The partner's
@@ -92,7 +100,7 @@ extension ObjectGraph {
       guard let partner = map[stored], partner.phase == .persistent, !partner.accessFlags.contains(.fault),
         !partner.hasOwnReference(relationship)
       else { continue }
-      unlink(partner, relationship, object._key)
+      release(partner, relationship, from: object._key)
     }
   }
 
