@@ -264,15 +264,17 @@ struct World {
     planInterruption(of: nodes[number])
     defer { nodes[number].interruption.cancel() }
     let replica = nodes[number].replica
+    // A request has its time when it is made, which may be long before it is posted on a busy machine.
+    let sent = Date().microseconds
     if let request = try replica.registration() {
-      return post(.register(request), from: number)
+      return post(.register(request), from: number, sent)
     }
-    if let request = try replica.nextPush() { return post(.push(request), from: number) }
-    if let request = try replica.nextPull() { post(.pull(request), from: number) }
+    if let request = try replica.nextPush() { return post(.push(request), from: number, sent) }
+    if let request = try replica.nextPull() { post(.pull(request), from: number, sent) }
   }
 
-  private mutating func post(_ message: SyncMessage, from number: Int) {
-    letters.append(Letter(node: number, toServer: true, bytes: message.bytes))
+  private mutating func post(_ message: SyncMessage, from number: Int, _ sent: Int64) {
+    letters.append(Letter(node: number, toServer: true, bytes: message.bytes, sent: sent))
     if letters.count > 12 { nodes[letters.remove(at: random.below(letters.count)).node].isWaiting = false }
   }
 
