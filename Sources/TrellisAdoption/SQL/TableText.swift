@@ -14,7 +14,7 @@ struct TableText {
     // What SQLite keeps begins with CREATE, so a comment before the columns follows the name.
     let body = Array(tokens[(open + 1)...])
     var parts = Self.parts(body)
-    // What stands behind the parenthesis is about the table.
+    // A comment after the parenthesis describes the table.
     if case .comment(let text, isTrailing: true)? = body.first, !parts[0].comments.isEmpty {
       doc = text.isEmpty ? nil : text
       if !text.isEmpty { parts[0].comments.removeFirst() }
@@ -93,7 +93,7 @@ struct TableText {
     }
   }
 
-  /// The text of what stands in parentheses behind a token.
+  /// The text in parentheses after a token.
   private static func parentheses(_ tokens: [SQLToken], after place: Int) -> String? {
     guard tokens.indices.contains(place + 1), tokens[place + 1].isSymbol("(") else { return nil }
     var depth = 0

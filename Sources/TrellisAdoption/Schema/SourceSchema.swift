@@ -45,10 +45,10 @@ package struct SourceTable: Sendable {
 /// A column with its declaration and what is known of its values.
 package struct SourceColumn: Sendable {
   package var name: String
-  /// The type as declared; empty if there is none.
+  /// The declared type; empty for a column without a type.
   package var declaredType: String
   package var isRequired: Bool
-  /// The expression of the default; nil if there is none.
+  /// The expression of the default; nil for no default.
   package var defaultValue: String?
   /// Whether the value is computed by the database, and the expression if it is known.
   package var generation: String?

@@ -7,8 +7,8 @@ import TrellisStorage
 /// let answering = FolderServer(try SyncServer(office), in: URL(filePath: "/Volumes/Family/Diary"))
 /// try await answering.run()
 /// ```
-/// Whoever may write to the folder can ask. Several may answer in one folder, and one that ends at any place leaves a question
-/// that is answered later.
+/// Write access to the folder is the right to send requests. Several servers may answer in one folder, and one that ends at
+/// any place leaves a request that is answered later.
 public struct FolderServer: Sendable {
   private let server: SyncServer
   private let folder: ExchangeFolder
