@@ -41,7 +41,7 @@ extension ObjectGraph {
   /// Invalidates what a save has made stale. Nothing is read.
   private func merge(_ notice: SaveNotice) {
     if notice.isUnknown { return forgetEverything() }
-    // The changed objects whose rows are not in memory, and the deleted ones.
+    // The changed objects whose rows are not in memory.
     var unread: Set<Int64> = []
     for row in notice.updated {
       if map[row.key]?.accessFlags.contains(.fault) != false { unread.insert(row.key) }
@@ -52,7 +52,6 @@ extension ObjectGraph {
       forgetViews(of: partners)
     }
     let gone = notice.deleted.map(\.key) + notice.cascaded
-    for key in gone where map[key].map({ $0.phase == .persistent }) ?? true { unread.insert(key) }
     for key in gone { if let object = map[key] { noteGoneInStore(object) } }
     for row in notice.inserted { noteBack(row.key) }
     announceReferences(to: Set(gone))
@@ -60,12 +59,22 @@ extension ObjectGraph {
     if !notice.cleared.isEmpty {
       forgetReferences(to: Set(gone), notice.cleared.compactMap(runtime.relationship))
     }
+    let returning = backlog.returning
+    let stale = returning.isEmpty ? [] : unread.union(gone.filter(isGone))
     for key in notice.relinked.map(\.key) + notice.referred {
       guard let object = map[key] else { continue }
       forgetViews(of: object)
-      if object.phase == .inserted, backlog.returning.contains(key) { readReferencesLeft(to: object, unread) }
+      if object.phase == .inserted, returning.contains(key) { readReferencesLeft(to: object, stale) }
       // The lists and partners of a deleted object are invalidated when its delete is reverted.
       if object.phase == .deleted { backlog.noteNewRow(key) }
+    }
+  }
+
+  /// Whether an object that is deleted in the store is neither new here nor deleted here, so that it cannot return.
+  private func isGone(_ key: Int64) -> Bool {
+    switch map[key]?.phase {
+    case .inserted, .deleted: false
+    case .persistent, .detached, nil: true
     }
   }
 
