@@ -364,7 +364,7 @@ extension ModelMatch {
   fileprivate func currentTable(of table: Int) -> (number: Int, isTurned: Bool)? {
     guard stored.joinTables.indices.contains(table) else { return nil }
     let first = stored.joinTables[table].first
-    guard let entity = successors[first.entity], let property = properties[first.entity].firstIndex(of: first.property),
+    guard let entity = successors[first.entity], let property = successor(of: first.property, in: first.entity),
       case .joinTable(let number, let isFirst)? = current.entities[entity].properties[property].relationship?.home
     else { return nil }
     return (number, !isFirst)

@@ -22,7 +22,7 @@ package struct Expansion {
   private var current: Model { migration.current }
 
   /// - Parameter steps: the steps in Swift that follow the rules.
-  /// - Complexity: n log n in the number of declared properties.
+  /// - Complexity: linear in the number of entities, and quadratic in the number of properties of each.
   package init(_ migration: Migration, steps: [CodedStep] = []) {
     self.migration = migration
     findWhatChanges()
@@ -58,7 +58,7 @@ package struct Expansion {
         findChange(of: property, of: entity, in: other)
       }
       for key in entity.uniqueKeys where key.entity == entity.index {
-        let wanted = key.properties.map { self.successor(of: $0, of: entity) }
+        let wanted = key.properties.map { migration.match.successor(of: $0, in: entity.index) }
         if other.uniqueKeys.contains(where: { $0.entity == successor && $0.properties == wanted }) { continue }
         let names = key.properties.map { entity.properties[$0].name }
         add("\(entity.name): \(names.joined(separator: ", "))", "a unique key that is gone")
@@ -67,14 +67,11 @@ package struct Expansion {
     }
   }
 
-  /// The number that a property of a stored entity has in the entity's successor.
-  private func successor(of property: Int, of entity: Entity) -> Int? {
-    migration.match.properties[entity.index].firstIndex(of: property)
-  }
-
   private mutating func findChange(of property: Property, of entity: Entity, in other: Entity) {
     let subject = "\(entity.name).\(property.name)"
-    guard let number = successor(of: property.index, of: entity) else { return add(subject, "gone") }
+    guard let number = migration.match.successor(of: property.index, in: entity.index) else {
+      return add(subject, "gone")
+    }
     let successor = other.properties[number]
     if !TextBytes.areEqual(property.name, successor.name) {
       add(subject, "renamed to \(successor.name)", isName: true)
@@ -98,7 +95,7 @@ package struct Expansion {
   }
 
   private func isStoredAlike(_ former: Relationship, _ present: Relationship) -> Bool {
-    let inverse = former.inverse.flatMap { successor(of: $0, of: stored.entities[former.destination]) }
+    let inverse = former.inverse.flatMap { migration.match.successor(of: $0, in: former.destination) }
     return former.isToMany == present.isToMany && former.isOrdered == present.isOrdered
       && migration.match.successors[former.destination] == present.destination
       && (former.inverse == nil) == (present.inverse == nil) && inverse == present.inverse

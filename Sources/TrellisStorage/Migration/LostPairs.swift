@@ -123,7 +123,7 @@ struct LostPairs {
   /// The current relationship that an object has in place of a stored one; nil if it is gone.
   private func remaining(_ end: Relationship, of owner: Int) -> Relationship? {
     guard let successor = match.successors[owner],
-      let number = match.properties[owner].firstIndex(of: end.index)
+      let number = match.successor(of: end.index, in: owner)
     else { return nil }
     return current.entities[successor].properties[number].relationship
   }

@@ -38,6 +38,11 @@ package struct ModelMatch: Sendable {
     guard let origin = origins[entity], let number = properties[origin][property] else { return nil }
     return stored.entities[origin].properties[number]
   }
+
+  /// The number of a stored entity's property in the entity's successor; nil if it is gone.
+  ///
+  /// - Complexity: linear in the number of the successor's properties.
+  package func successor(of property: Int, in entity: Int) -> Int? { properties[entity].firstIndex(of: property) }
 }
 
 extension ModelMatch {
@@ -266,7 +271,7 @@ extension ModelMatch {
   }
 
   private func isKept(_ property: Int, of entity: Int) -> Bool {
-    guard let successor = successors[entity], let number = properties[entity].firstIndex(of: property) else {
+    guard let successor = successors[entity], let number = self.successor(of: property, in: entity) else {
       return false
     }
     guard let old = stored.entities[entity].properties[property].attribute,
@@ -278,7 +283,7 @@ extension ModelMatch {
   /// The current property that a stored one became without its values: by a former name, or by its name if it has no
   /// values of another.
   func replacement(of property: Property, in entity: Int) -> Property? {
-    if let origin = origins[entity], let number = properties[origin].firstIndex(of: property.index) {
+    if let origin = origins[entity], let number = successor(of: property.index, in: origin) {
       return current.entities[entity].properties[number]
     }
     guard let named = current.entities[entity].property(named: property.name), named.isStored else { return nil }

@@ -15,8 +15,8 @@ struct ModelNumbers: Sendable {
   init(forward match: ModelMatch) {
     (model, other) = (match.stored, match.current)
     entities = match.successors
-    properties = zip(match.stored.entities, match.properties).map { entity, origins in
-      entity.properties.map { origins.firstIndex(of: $0.index) }
+    properties = match.stored.entities.map { entity in
+      entity.properties.map { match.successor(of: $0.index, in: entity.index) }
     }
   }
 
@@ -42,16 +42,13 @@ struct ModelNumbers: Sendable {
     let entities = set.entities
     return losses.map { loss in
       guard let name = loss.property, let entity = entities[loss.key], model.entities.indices.contains(entity),
-        let number = model.entities[entity].property(named: name)?.index,
-        let otherEntity = self.entity(entity), let property = other.property(otherEntity, self.property(entity, number))
+        let property = model.entities[entity].property(named: name),
+        let otherEntity = self.entity(entity), let number = self.property(entity, property.index)
       else { return loss }
-      return SyncConflict.Loss(key: loss.key, property: property.name, reason: loss.reason)
+      return SyncConflict.Loss(
+        key: loss.key, property: other.entities[otherEntity].properties[number].name, reason: loss.reason)
     }
   }
-}
-
-extension Model {
-  fileprivate func property(_ entity: Int, _ number: Int?) -> Property? { number.flatMap { property(entity, $0) } }
 }
 
 extension ChangeSet {

@@ -118,7 +118,7 @@ struct ImageComparison {
   ) {
     guard attribute.column != nil, attribute.role != .presence else { return }
     let value = object.values[attribute.index]
-    guard let number = match.properties[object.entity].firstIndex(of: attribute.index),
+    guard let number = match.successor(of: attribute.index, in: object.entity),
       let successor = entity.properties[number].attribute
     else {
       if value.isNull { return }
@@ -178,7 +178,7 @@ struct ImageComparison {
     if relationship.isTransient { return }
     // A pair with an object that is gone goes with it.
     let partners = object.partners[relationship.index].filter { before.objects[$0] != nil && after.objects[$0] != nil }
-    guard let number = match.properties[object.entity].firstIndex(of: relationship.index),
+    guard let number = match.successor(of: relationship.index, in: object.entity),
       let successor = entity.properties[number].relationship
     else {
       if partners.isEmpty || isSeenByPartners(relationship) { return }

@@ -37,7 +37,7 @@ extension ModelComparison {
         "is told in documents by \(mapping.entityText), and was by \(former.entityText)")
     }
     let key = former.key.map { name in
-      entity.property(named: name).flatMap { match.properties[entity.index].firstIndex(of: $0.index) }
+      entity.property(named: name).flatMap { match.successor(of: $0.index, in: entity.index) }
         .map { successor.properties[$0].name } ?? name
     }
     if key != mapping.key {

@@ -113,7 +113,7 @@ extension ModelComparison {
     entity.indexes.map { index in
       index.elements.map { element in
         let property = entity.properties[element.property]
-        let heir = isFormer ? match.properties[entity.index].firstIndex(of: property.index) : nil
+        let heir = isFormer ? match.successor(of: property.index, in: entity.index) : nil
         let successor = match.successors[entity.index].map { new.entities[$0] }
         let name = heir.flatMap { successor?.properties[$0].name } ?? property.name
         return element.isDescending ? "-\(name)" : name
