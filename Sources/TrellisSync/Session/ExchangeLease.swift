@@ -46,16 +46,17 @@ struct ExchangeLease: Sendable {
   }
 
   private let replica: Replica
+  private let clock: SessionClock
   private let holder = UInt64.random(in: .min ... .max)
 
-  init(_ replica: Replica) { self.replica = replica }
+  init(_ replica: Replica, _ clock: SessionClock) { (self.replica, self.clock) = (replica, clock) }
 
   /// Takes the lease, or makes it longer once half of its time is over.
   ///
   /// - Throws: ``Taken``; ``StoreError``.
   func take() throws {
     let former = try note()
-    let now = replica.now
+    let now = clock.timeOfDay()
     if let former, let note = Note(former) {
       let (rest, isOverflow) = note.end.subtractingReportingOverflow(now)
       // A clock that was set back must not make a lease last for years.

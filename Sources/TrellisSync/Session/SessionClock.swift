@@ -1,12 +1,18 @@
-/// What a session measures its pauses by, and waits with.
+import Foundation
+
+/// What a session measures its pauses and its lease by, and waits with.
 struct SessionClock: Sendable {
   /// The time since some moment. It goes on while the computer sleeps.
   let now: @Sendable () -> Duration
+  /// The time of day in microseconds since 1970, by which processes understand each other's leases.
+  let timeOfDay: @Sendable () -> Int64
   let sleep: @Sendable (Duration) async throws -> Void
 
   static let system = {
     let start = ContinuousClock.now
-    return SessionClock(now: { ContinuousClock.now - start }, sleep: { try await Task.sleep(for: $0) })
+    return SessionClock(
+      now: { ContinuousClock.now - start }, timeOfDay: { Int64(Date().timeIntervalSince1970 * 1_000_000) },
+      sleep: { try await Task.sleep(for: $0) })
   }()
 }
 

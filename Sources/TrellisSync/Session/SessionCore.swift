@@ -32,7 +32,7 @@ final class SessionCore: Sendable {
   init(_ replica: Replica, _ schedule: SyncSchedule, _ clock: SessionClock = .system) {
     self.replica = replica
     self.clock = clock
-    lease = ExchangeLease(replica)
+    lease = ExchangeLease(replica, clock)
     feed = ConflictFeed(replica)
     fresh = schedule
     content = Locked(Content(schedule: schedule))

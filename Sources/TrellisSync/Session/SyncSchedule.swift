@@ -11,7 +11,10 @@ struct SyncSchedule: Hashable, Sendable {
   /// Before this time, a save does not begin an exchange.
   private var patience = Duration.zero
   private var failures = 0
+  /// Whether something was saved since the last exchange has begun.
   private var hasNews = false
+  /// Whether the program wants an exchange that begins after the present one.
+  private var isWished = false
 
   init(delay: Duration, interval: Duration?, backoff: Backoff) {
     self.delay = delay
@@ -30,6 +33,7 @@ struct SyncSchedule: Hashable, Sendable {
   /// The program wants an exchange.
   mutating func noteWish(at now: Duration) {
     patience = now
+    isWished = true
     bring(to: now)
   }
 
@@ -37,14 +41,14 @@ struct SyncSchedule: Hashable, Sendable {
 
   /// An exchange begins. It has all saves until now.
   mutating func noteBegin() {
-    hasNews = false
+    (hasNews, isWished) = (false, false)
     due = nil
   }
 
   mutating func noteSuccess(at now: Duration) {
     failures = 0
     patience = now
-    due = interval.map { now + $0 }
+    due = isWished ? now : interval.map { now + $0 }
     if hasNews { noteSave(at: now) }
   }
 
@@ -53,6 +57,7 @@ struct SyncSchedule: Hashable, Sendable {
     failures += 1
     let pause = backoff.pause(after: failures, using: &generator)
     wait(until: now + pause)
+    if isWished { due = now }
     return pause
   }
 

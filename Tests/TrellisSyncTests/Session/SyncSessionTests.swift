@@ -46,6 +46,17 @@ private final class Bench {
     }
   }
 
+  /// Waits until the session sleeps, which a late ring of its alarm ends for a moment.
+  /// - Returns: for how long.
+  func sleep(_ isThere: () -> Bool = { true }) async throws -> Duration {
+    var sleeps: [Duration] = []
+    try await wait {
+      sleeps = clock.sleeps
+      return sleeps.count == 1 && isThere()
+    }
+    return sleeps[0]
+  }
+
   func waitUntilIdle(after pulls: Int) async throws {
     try await wait { transport.pulls >= pulls && isIdle && !clock.sleeps.isEmpty }
   }
@@ -144,8 +155,7 @@ private final class Bench {
     bench.transport.error = TestTransport.Offline()
     await #expect(throws: TestTransport.Offline.self) { try await bench.session.now() }
     for longest in [1, 2, 4, 8] {
-      try await bench.wait { bench.failure?.code == .unreachable && bench.clock.sleeps.count == 1 }
-      let sleep = try #require(bench.clock.sleeps.first)
+      let sleep = try await bench.sleep { bench.failure?.code == .unreachable }
       #expect(sleep >= .seconds(longest) / 2 && sleep <= .seconds(longest))
       let messages = bench.transport.messages.count
       try bench.insert("\(longest)")
@@ -209,6 +219,30 @@ private final class Bench {
     await #expect(throws: CancellationError.self) { try await second.value }
     bench.transport.isHolding = false
     _ = try await first.value
+  }
+
+  @Test("A call during an exchange is served by the next one, which begins at once", arguments: [false, true])
+  func nowMeanwhile(fails: Bool) async throws {
+    let bench = try Bench(interval: nil)
+    bench.session.start(with: bench.transport)
+    try await bench.wait { bench.isIdle }
+    bench.transport.error = fails ? TestTransport.Offline() : nil
+    bench.transport.isHolding = true
+    let first = Task { [session = bench.session] in try await session.now() }
+    try await bench.wait { bench.transport.holds == 1 }
+    let pulls = bench.transport.pulls
+    let second = Task { [session = bench.session] in try await session.now() }
+    // The call comes while the exchange is at work, or else after it.
+    try await Task.sleep(for: .milliseconds(20))
+    bench.transport.isHolding = false
+    for call in [first, second] {
+      if fails {
+        await #expect(throws: TestTransport.Offline.self) { try await call.value }
+      } else {
+        _ = try await call.value
+      }
+    }
+    #expect(bench.transport.pulls == pulls + 1)
   }
 
   @Test("A session stops when its container is closed, and when it is released") func ending() async throws {
@@ -276,7 +310,7 @@ private final class Bench {
     bench.session.stop()
     try bench.insert("a")
     // The other process holds the lease, and ends.
-    try ExchangeLease(bench.session.replica).take()
+    try ExchangeLease(bench.session.replica, bench.clock.clock).take()
     other.start(with: bench.transport)
     let states = other.states
     for await state in states {
@@ -285,14 +319,10 @@ private final class Bench {
         break
       }
     }
-    try await bench.wait { !bench.clock.sleeps.isEmpty }
-    let sleep = try #require(bench.clock.sleeps.first)
+    let sleep = try await bench.sleep()
     #expect(sleep > .zero && sleep <= .seconds(30))
     #expect(try bench.office.texts("List") == [])
-    // Leases are measured by the clock of the computer.
-    let late = Replica.late(try bench.phone.replica(), by: .seconds(31))
-    try ExchangeLease(late).take()
-    ExchangeLease(late).giveBack()
+    try await bench.advance(by: sleep) { try bench.office.texts("List") == ["a"] }
   }
 
   @Test("A call for an exchange waits while another process exchanges, unless it is cancelled") func leaseAndNow()
@@ -303,7 +333,7 @@ private final class Bench {
     try await bench.waitUntilIdle(after: 1)
     try bench.insert("a")
     // Another process takes the lease.
-    let lease = ExchangeLease(try bench.phone.replica())
+    let lease = ExchangeLease(try bench.phone.replica(), bench.clock.clock)
     try lease.take()
     let session = bench.session
     let pulls = bench.transport.pulls
@@ -382,14 +412,6 @@ private final class Bench {
   }
 }
 
-extension Replica {
-  /// The same replica at a later time.
-  fileprivate static func late(_ replica: Replica, by duration: Duration) -> Replica {
-    let skew = Int64(duration / .microseconds(1))
-    return (try? Replica(replica.container) { skew }) ?? replica
-  }
-}
-
 @Suite("The schedule of a session") struct SyncScheduleTests {
   private var schedule = SyncSchedule(
     delay: .milliseconds(500), interval: .seconds(60), backoff: Backoff(first: .seconds(1), longest: .seconds(300)))
@@ -414,5 +436,34 @@ extension Replica {
     _ = schedule.noteFailure(at: .zero, using: &generator)
     schedule.noteWish(at: .milliseconds(1))
     #expect(schedule.isDue(at: .milliseconds(1)))
+  }
+
+  @Test("Whatever happens between two exchanges, a call for one is due at once, and a save within the longest pause")
+  mutating func everyOrder() {
+    for seed in 0..<2_000 as Range<UInt64> {
+      var random = SeededGenerator(seed: seed)
+      schedule = Bench.schedule(seed.isMultiple(of: 2) ? nil : .seconds(60))
+      var (now, isWished, isSaved) = (Duration.zero, false, false)
+      schedule.noteBegin()
+      for _ in 0..<12 {
+        now += .milliseconds(Int.random(in: 0...700, using: &random))
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0:
+          schedule.noteWish(at: now)
+          isWished = true
+        case 1:
+          schedule.noteSave(at: now)
+          isSaved = true
+        case 2: schedule.noteSuccess(at: now)
+        case 3: _ = schedule.noteFailure(at: now, using: &random)
+        default:
+          guard schedule.isDue(at: now) else { continue }
+          schedule.noteBegin()
+          (isWished, isSaved) = (false, false)
+        }
+        if isWished { #expect(schedule.isDue(at: now), "seed \(seed)") }
+        if isSaved { #expect(schedule.isDue(at: now + .seconds(300)), "seed \(seed)") }
+      }
+    }
   }
 }

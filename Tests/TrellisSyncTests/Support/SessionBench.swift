@@ -13,8 +13,12 @@ final class TestClock: Sendable {
 
   private let content = Locked(Content())
 
+  private var now: Duration { content.withLock { $0.now } }
+
   var clock: SessionClock {
-    SessionClock(now: { self.content.withLock { $0.now } }, sleep: { try await self.sleep($0) })
+    SessionClock(
+      now: { self.now }, timeOfDay: { 1_600_000_000_000_000 + Int64(self.now / .microseconds(1)) },
+      sleep: { try await self.sleep($0) })
   }
 
   /// The times for which something sleeps, from the shortest on.
