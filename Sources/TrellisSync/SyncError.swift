@@ -33,7 +33,8 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let copiedReplica = Code(rawValue: "copied-replica")
     /// Another program has changed the store without listing what it changed.
     public static let unknownChanges = Code(rawValue: "unknown-changes")
-    /// Another exchange of the same store has finished meanwhile.
+    /// Another exchange of the same store has finished meanwhile, or others change the same objects at the server all the
+    /// time.
     public static let busy = Code(rawValue: "busy")
     /// The transport gets no answer. It may get one later.
     public static let unreachable = Code(rawValue: "unreachable")
@@ -141,6 +142,9 @@ extension SyncError {
 
   static let busy = SyncError(
     .busy, "Another exchange of the same store has finished meanwhile.", remedy: "Exchange again.")
+
+  static let contended = SyncError(
+    .busy, "Others change the same objects at the server all the time.", remedy: "Exchange again later.")
 
   static func unreachable(_ reason: String) -> SyncError {
     SyncError(.unreachable, "The server gives no answer: \(reason).", remedy: "Exchange again later.")

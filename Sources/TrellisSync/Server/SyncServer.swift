@@ -106,7 +106,7 @@ public final class SyncServer: Sendable {
         continue
       }
     }
-    throw SyncError.busy
+    throw SyncError.contended
   }
 
   private static func bytes(_ number: Int64) -> [UInt8] {
@@ -254,7 +254,7 @@ public final class SyncServer: Sendable {
         continue
       }
     }
-    throw SyncError.busy
+    throw SyncError.contended
   }
 
   /// Others have changed the objects of a change set while it was decided about.

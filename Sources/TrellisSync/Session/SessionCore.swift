@@ -178,8 +178,9 @@ final class SessionCore: Sendable {
           change(run) { $0.noteSuccess(at: $1) }
           observed.show(.idle(since: Date()), run: run)
           serve(run, .success(report))
-        case .failure(let taken as ExchangeLease.Taken):
-          waitForLease(taken, run)
+        case .failure(let taken as ExchangeLease.Taken): waitForOther(atMost: taken.rest, run)
+        // Such as the exchange of a former run, which a transport may hold up after its end.
+        case .failure(let error as SyncError) where error == .busy: waitForOther(atMost: Self.look, run)
         case .failure(let error):
           let isSuspended = note(error, run)
           serve(run, .failure(error))
@@ -240,19 +241,19 @@ final class SessionCore: Sendable {
     observed.show(.waiting(until: Date(timeIntervalSinceNow: pause / .seconds(1)), after: reason), run: run)
   }
 
-  /// The time between two looks whether another process has given its lease back, or whether the container is resumed. The
-  /// process itself is suspended most of the time then.
+  /// The time between two looks whether another exchange has ended, or whether the container is resumed. The process itself
+  /// is suspended most of the time then.
   private static let look = Duration.seconds(1)
 
-  /// Lets calls wait on while another process exchanges.
-  private func waitForLease(_ taken: ExchangeLease.Taken, _ run: Int) {
+  /// Lets calls wait on while another process exchanges, or after an exchange that was faster.
+  private func waitForOther(atMost rest: Duration, _ run: Int) {
     let now = clock.now()
     let pause = content.withLock { content -> Duration? in
       guard content.run == run else { return nil }
       let isWanted = !content.served.isEmpty || !content.wishes.isEmpty
       content.wishes.merge(content.served) { wish, _ in wish }
       content.served = [:]
-      let pause = isWanted ? min(taken.rest, Self.look) : taken.rest
+      let pause = isWanted ? min(rest, Self.look) : rest
       content.schedule.wait(until: now + pause)
       return pause
     }

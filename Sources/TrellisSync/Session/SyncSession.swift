@@ -73,8 +73,9 @@ public final class SyncSession: Sendable, Observable {
   /// done, a later one does.
   public func stop() { core.end(reason: nil) }
 
-  /// Exchanges at once, even if the session waits after a failure. While another process exchanges for the same store, the
-  /// call waits; a process that was killed holds it up for 30 seconds at most.
+  /// Exchanges at once, even if the session waits after a failure; during an exchange, the next one follows at once. While
+  /// another process exchanges for the same store, the call waits; a process that was killed holds it up for 30 seconds at
+  /// most.
   ///
   /// ```swift
   /// .refreshable { try? await session.now() }

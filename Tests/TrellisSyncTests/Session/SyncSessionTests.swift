@@ -9,69 +9,9 @@ import TrellisTestSupport
 @testable import TrellisRuntime
 @testable import TrellisSync
 
-/// A server, and a store with a session whose clock the test moves.
-private final class Bench {
-  let office: SyncStore
-  let phone: SyncStore
-  let server: SyncServer
-  let transport: TestTransport
-  let clock = TestClock()
-  let session: SyncSession
-
-  init(_ policy: SyncPolicy = SyncPolicy(), interval: Duration? = .seconds(60)) throws {
-    let model = SyncModels.model(SyncModels.lists)
-    (office, phone) = (try SyncStore(model), try SyncStore(model))
-    server = try office.server(policy)
-    transport = TestTransport(server)
-    session = SyncSession(try phone.replica(), Self.schedule(interval), clock.clock)
-  }
-
-  static func schedule(_ interval: Duration? = .seconds(60)) -> SyncSchedule {
-    SyncSchedule(
-      delay: .milliseconds(500), interval: interval, backoff: Backoff(first: .seconds(1), longest: .seconds(300)))
-  }
-
-  /// Waits until the session has come to something. The test's own time limit ends a wait in vain.
-  func wait(_ isThere: () throws -> Bool) async throws {
-    while try !isThere() { try await Task.sleep(for: .milliseconds(1)) }
-  }
-
-  /// Moves the clock on, and further: a task that had not begun to sleep wakes as much later.
-  func advance(by duration: Duration, until isThere: () throws -> Bool) async throws {
-    clock.advance(by: duration)
-    try await wait {
-      if try isThere() { return true }
-      clock.advance(by: .milliseconds(1))
-      return false
-    }
-  }
-
-  /// Waits until the session sleeps, which a late ring of its alarm ends for a moment.
-  /// - Returns: for how long.
-  func sleep(_ isThere: () -> Bool = { true }) async throws -> Duration {
-    var sleeps: [Duration] = []
-    try await wait {
-      sleeps = clock.sleeps
-      return sleeps.count == 1 && isThere()
-    }
-    return sleeps[0]
-  }
-
-  func waitUntilIdle(after pulls: Int) async throws {
-    try await wait { transport.pulls >= pulls && isIdle && !clock.sleeps.isEmpty }
-  }
-
-  var isIdle: Bool { if case .idle = session.state { true } else { false } }
-  var failure: SyncError? { if case .waiting(_, let error) = session.state { error } else { nil } }
-
-  func insert(_ name: String, in store: SyncStore? = nil) throws {
-    try (store ?? phone).save { context in _ = try context.insert("List", ["name": .text(name)]) }
-  }
-}
-
 @Suite("Sessions of replicas", .timeLimit(.minutes(60))) struct SyncSessionTests {
   @Test("A session exchanges at its start, after a save, and from time to time") func triggers() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     try bench.insert("a")
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
@@ -95,7 +35,7 @@ private final class Bench {
   }
 
   @Test("While nothing happens, one task sleeps, and nothing looks for writes of others") func quiet() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     #expect(bench.clock.sleeps == [.seconds(60)])
@@ -110,7 +50,7 @@ private final class Bench {
   }
 
   @Test("Without an interval, only saves and the program begin an exchange") func withoutInterval() async throws {
-    let bench = try Bench(interval: nil)
+    let bench = try SessionBench(interval: nil)
     bench.session.start(with: bench.transport)
     try await bench.wait { bench.isIdle }
     bench.clock.advance(by: .seconds(86_400))
@@ -121,7 +61,7 @@ private final class Bench {
   }
 
   @Test("What an exchange brings begins no further exchange") func ownSaves() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     try bench.insert("a", in: bench.office)
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
@@ -131,7 +71,7 @@ private final class Bench {
   }
 
   @Test("A save during an exchange is sent after it") func saveMeanwhile() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     bench.transport.isHolding = true
@@ -149,7 +89,7 @@ private final class Bench {
 
   @Test("Without a network, the pauses become longer, a save does not shorten them, and the program does")
   func offline() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     bench.transport.error = TestTransport.Offline()
@@ -171,7 +111,7 @@ private final class Bench {
 
   @Test("An error that another attempt would meet again stops the session, which says why")
   func stopping() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     bench.transport.error = SyncError.notServed("the status is 401")
@@ -186,7 +126,7 @@ private final class Bench {
   }
 
   @Test("A session that is stopped exchanges nothing, and ends what is at work") func stop() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     bench.transport.isHolding = true
@@ -207,7 +147,7 @@ private final class Bench {
   }
 
   @Test("The program stops waiting for an exchange without ending it") func cancellingNow() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     bench.transport.isHolding = true
@@ -223,7 +163,7 @@ private final class Bench {
 
   @Test("A call during an exchange is served by the next one, which begins at once", arguments: [false, true])
   func nowMeanwhile(fails: Bool) async throws {
-    let bench = try Bench(interval: nil)
+    let bench = try SessionBench(interval: nil)
     bench.session.start(with: bench.transport)
     try await bench.wait { bench.isIdle }
     bench.transport.error = fails ? TestTransport.Offline() : nil
@@ -246,15 +186,15 @@ private final class Bench {
   }
 
   @Test("A session stops when its container is closed, and when it is released") func ending() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     bench.phone.container.close()
     #expect(bench.session.state == .stopped(nil))
     try await bench.wait { bench.clock.sleeps == [] }
 
-    let other = try Bench()
-    var session: SyncSession? = SyncSession(try other.phone.replica(), Bench.schedule(), other.clock.clock)
+    let other = try SessionBench()
+    var session: SyncSession? = SyncSession(try other.phone.replica(), SessionBench.schedule(), other.clock.clock)
     session?.start(with: other.transport)
     try await other.wait { other.clock.sleeps == [.seconds(60)] }
     let states = try #require(session?.states)
@@ -264,7 +204,7 @@ private final class Bench {
   }
 
   @Test("A session waits while its container is suspended, and goes on afterwards") func suspension() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     try bench.phone.container.suspend()
@@ -285,7 +225,7 @@ private final class Bench {
   }
 
   @Test("A suspension in the middle of an exchange loses nothing") func suspensionMeanwhile() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     try bench.insert("a")
@@ -303,10 +243,10 @@ private final class Bench {
 
   @Test("A second process waits until the first one has sent, and does not wait for one that has ended for ever")
   func lease() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
-    let other = SyncSession(try bench.phone.replica(), Bench.schedule(), bench.clock.clock)
+    let other = SyncSession(try bench.phone.replica(), SessionBench.schedule(), bench.clock.clock)
     bench.session.stop()
     try bench.insert("a")
     // The other process holds the lease, and ends.
@@ -328,7 +268,7 @@ private final class Bench {
   @Test("A call for an exchange waits while another process exchanges, unless it is cancelled") func leaseAndNow()
     async throws
   {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     try bench.insert("a")
@@ -353,7 +293,7 @@ private final class Bench {
   }
 
   @Test("Conflicts come once: those that the store keeps, and then the new ones") func conflicts() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     try bench.insert("a")
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
@@ -381,7 +321,7 @@ private final class Bench {
   }
 
   @Test("Whoever observes the state is told of each change") func observation() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     let (changes, told) = AsyncStream.makeStream(of: Void.self)
     withObservationTracking {
       #expect(bench.session.state == .stopped(nil))
@@ -402,7 +342,7 @@ private final class Bench {
   }
 
   @Test("A started session that is started again uses the new transport") func restarting() async throws {
-    let bench = try Bench()
+    let bench = try SessionBench()
     bench.session.start(with: bench.transport)
     try await bench.waitUntilIdle(after: 1)
     let other = TestTransport(bench.server)
@@ -442,7 +382,7 @@ private final class Bench {
   mutating func everyOrder() {
     for seed in 0..<2_000 as Range<UInt64> {
       var random = SeededGenerator(seed: seed)
-      schedule = Bench.schedule(seed.isMultiple(of: 2) ? nil : .seconds(60))
+      schedule = SessionBench.schedule(seed.isMultiple(of: 2) ? nil : .seconds(60))
       var (now, isWished, isSaved) = (Duration.zero, false, false)
       schedule.noteBegin()
       for _ in 0..<12 {

@@ -2,6 +2,66 @@ import TrellisModel
 
 @testable import TrellisSync
 
+/// A server, and a store with a session whose clock the test moves.
+final class SessionBench {
+  let office: SyncStore
+  let phone: SyncStore
+  let server: SyncServer
+  let transport: TestTransport
+  let clock = TestClock()
+  let session: SyncSession
+
+  init(_ policy: SyncPolicy = SyncPolicy(), interval: Duration? = .seconds(60)) throws {
+    let model = SyncModels.model(SyncModels.lists)
+    (office, phone) = (try SyncStore(model), try SyncStore(model))
+    server = try office.server(policy)
+    transport = TestTransport(server)
+    session = SyncSession(try phone.replica(), Self.schedule(interval), clock.clock)
+  }
+
+  static func schedule(_ interval: Duration? = .seconds(60)) -> SyncSchedule {
+    SyncSchedule(
+      delay: .milliseconds(500), interval: interval, backoff: Backoff(first: .seconds(1), longest: .seconds(300)))
+  }
+
+  /// Waits until the session has come to something. The test's own time limit ends a wait in vain.
+  func wait(_ isThere: () throws -> Bool) async throws {
+    while try !isThere() { try await Task.sleep(for: .milliseconds(1)) }
+  }
+
+  /// Moves the clock on, and further: a task that had not begun to sleep wakes as much later.
+  func advance(by duration: Duration, until isThere: () throws -> Bool) async throws {
+    clock.advance(by: duration)
+    try await wait {
+      if try isThere() { return true }
+      clock.advance(by: .milliseconds(1))
+      return false
+    }
+  }
+
+  /// Waits until the session sleeps, which a late ring of its alarm ends for a moment.
+  /// - Returns: for how long.
+  func sleep(_ isThere: () -> Bool = { true }) async throws -> Duration {
+    var sleeps: [Duration] = []
+    try await wait {
+      sleeps = clock.sleeps
+      return sleeps.count == 1 && isThere()
+    }
+    return sleeps[0]
+  }
+
+  func waitUntilIdle(after pulls: Int) async throws {
+    try await wait { transport.pulls >= pulls && isIdle && !clock.sleeps.isEmpty }
+  }
+
+  var isIdle: Bool { if case .idle = session.state { true } else { false } }
+  var failure: SyncError? { if case .waiting(_, let error) = session.state { error } else { nil } }
+
+  func insert(_ name: String, in store: SyncStore? = nil) throws {
+    try (store ?? phone).save { context in _ = try context.insert("List", ["name": .text(name)]) }
+  }
+}
+
 /// A clock that stands still until the test moves it.
 final class TestClock: Sendable {
   private struct Content {
