@@ -43,7 +43,6 @@ extension ObjectGraph {
     let victims = isAnyGone ? deletion.victims.filter(\.isAlive) : deletion.victims
     closure.add(victims)
     closure.cascades += deletion.cascades
-    for victim in victims { releaseContestedHalves(of: victim) }
     let references = references(to: victims, closure) + oneWayReferences(to: victims, holders)
     if recorder != nil { recordLinks(of: victims, holders) }
     for victim in victims { markDeleted(victim) }
@@ -73,11 +72,6 @@ extension ObjectGraph {
       }
     }
     return found
-  }
-
-  private func releaseContestedHalves(of victim: ManagedObject) {
-    if backlog.contestedHalves.isEmpty { return }
-    for relationship in info(of: victim).couples { releaseContestedHalf(of: victim, relationship) }
   }
 
   /// Whether a survivor's to-one keeps its reference to the victim, although it reads nil: the rule `noAction` leaves

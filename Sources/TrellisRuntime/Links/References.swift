@@ -38,10 +38,7 @@ extension ObjectGraph {
     placing isPlaced: Bool = true
   ) {
     guard holder.phase != .detached, let inverse = runtime.inverse(of: reference) else { return }
-    if inverse.isColumn {
-      if !backlog.contestedHalves.isEmpty { releaseContestedHalf(of: holder, reference) }
-      return
-    }
+    if inverse.isColumn { return }
     let key = holder._reference(reference.property)
     if former != key { leave(former, holder, reference, inverse) }
     enter(key, holder, reference, inverse, at: place, placing: isPlaced)

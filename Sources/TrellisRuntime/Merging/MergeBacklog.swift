@@ -1,9 +1,3 @@
-/// A to-one whose partner's row was set in this context, while the store has another partner by now.
-struct ContestedPartner: Hashable {
-  let owner: Int64
-  let property: Int
-}
-
 /// The changes of other contexts that a context has not merged yet, because it has changed the same objects.
 ///
 /// An object is merged as soon as none of its properties is changed in this context any more: its edits are saved,
@@ -21,9 +15,6 @@ struct MergeBacklog {
   /// Objects that are deleted in this context and whose lists and partners are stale because of other contexts'
   /// changes.
   var staleDeleted: Set<Int64> = []
-  /// Objects of one-to-one relationships that are their own inverse: the object's reference was overwritten by another
-  /// context, and the partner's reference was set here. The value is the key of that partner.
-  var contestedHalves: [ContestedPartner: Int64] = [:]
   /// Deleted objects that a to-many contains but does not show: they were added in this context and deleted by another
   /// one.
   var lostMembers: Set<Int64> = []
@@ -41,7 +32,6 @@ struct MergeBacklog {
   /// Forgets the state of relationships, after a save made the store's relationships equal to those of the context.
   mutating func forgetLinks() {
     returning = []
-    contestedHalves = [:]
     staleDeleted = []
     lostMembers = []
   }

@@ -101,7 +101,6 @@ extension ObjectGraph {
     case .persistent where partnersInRow(of: object).contains { $0.partner.phase == .inserted }:
       backlog.noteNewRow(object._key)
     case .persistent:
-      noteContestedHalves(of: object)
       turnIntoFault(object)
     case .deleted: backlog.noteNewRow(object._key)
     case .inserted, .detached: break

@@ -99,7 +99,6 @@ struct RowMerge {
     object.state.replaceChanged(
       by: ColumnMask(numbers: kept).bits | object.changedBits & graph.info(of: object).transients.bits)
     graph.noteChanged(object)
-    graph.noteContestedHalves(of: object, before)
     // The targets that were read before may note the object as one that has left them.
     let read = before.map { ($0.relationship, committed?.value($0.relationship.property).key ?? 0) }
     graph.followReferences(of: object, since: before + read)

@@ -77,19 +77,12 @@ extension ObjectGraph {
         partner.committedRow?.value(relationship.property).key == object._key
           || backlog.conflicts[partner._key]?.contains(relationship.property) == true
       else { continue }
-      release(object, relationship, from: partner._key)
+      unlink(object, relationship, partner._key)
     }
   }
 
-  /// Unlinks an object from its partner in the store. An object that was given to it in this context stays its partner, and
-  /// ``settleCouples(around:)`` makes both halves agree.
-  private func release(_ object: ManagedObject, _ relationship: Relationship, from partner: Int64) {
-    backlog.contestedHalves[ContestedPartner(owner: object._key, property: relationship.property)] = nil
-    unlink(object, relationship, partner)
-  }
-
   /// Unlinks the partner that another context has given to an object which has another one here, or none. The partner's
-  /// own row refers to the object, and is not changed here.
+  /// own row refers to the object, and is not changed here. ``settleCouples(around:)`` makes both halves agree.
   private func unlinkStoredPartners(of object: ManagedObject, _ merge: RowMerge) throws {
     for relationship in info(of: object).allRelationships where relationship.isOwnInverse && relationship.isColumn {
       let stored = merge.theirs.row.value(relationship.property).key
@@ -100,7 +93,7 @@ extension ObjectGraph {
       guard let partner = map[stored], partner.phase == .persistent, !partner.accessFlags.contains(.fault),
         !partner.hasOwnReference(relationship)
       else { continue }
-      release(partner, relationship, from: object._key)
+      unlink(partner, relationship, object._key)
     }
   }
 

@@ -52,8 +52,6 @@ struct SaveMerge {
     // Without an object there is nothing to merge, and another attempt would not help.
     guard !steps.isEmpty else { throw conflict }
     begin()
-    // Both halves of a couple are settled by the merge.
-    graph.backlog.contestedHalves = [:]
     defer { trace?.close() }
     let couples = CoupleMatching(objects, stored, graph)
     // Before any delete, since the delete of one owner may cascade to another one.

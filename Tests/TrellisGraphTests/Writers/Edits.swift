@@ -14,6 +14,8 @@ struct Edits {
   private var partners: [(number: Int, shape: Shape, key: Int64)] = []
   /// The references among them that a child has set back to what its parent had read.
   private var setBackInParent: Set<[Int]> = []
+  /// What the store holds.
+  private let theirs: Picture?
   private let inserted: [Int]
   private let deleted: [Int]
 
@@ -21,6 +23,7 @@ struct Edits {
     self.village = village
     self.writer = writer
     let context = writer.context
+    theirs = try? village.truth()
     inserted = context.insertedObjects.map(writer.number(of:))
     deleted = context.deletedObjects.map(writer.number(of:))
     for object in context.updatedObjects { note(object, Set(object.changedProperties)) }
@@ -61,6 +64,7 @@ struct Edits {
     // Under these, others' changes may be preferred; and objects with the same unique key may have become one.
     if policy == .storeTrump || policy == .rollback || village.plan.hasKeys && policy != .error { return }
     for number in deleted where stored.objects[number] != nil { throw fail("lost the delete of \(number)") }
+    if policy == .error, writer.parent == nil { try checkConflicts() }
     // A delete includes what others have added to its objects.
     let mayBeGone = village.plan.cascades && !deleted.isEmpty
     for number in inserted where stored.objects[number] == nil && !mayBeGone { throw fail("lost the new \(number)") }
@@ -80,6 +84,18 @@ struct Edits {
       // Neither end is an edit of the parent any more, so the store's partners apply.
       if saved.isEmpty, shape.inverse == shape.index, setBackInParent.contains([number, shape.index]) { continue }
       if saved != wanted { throw fail("lost the edited \(number).\(shape.name): \(saved) instead of \(wanted)") }
+    }
+  }
+
+  /// No value was saved over one that others have saved since it was edited.
+  private func checkConflicts() throws {
+    for (number, name, value) in values {
+      guard let version = writer.editTimes[number, name], let object = theirs?.objects[number] else { continue }
+      let stored = self.value(name, of: object)
+      let isKnown = village.past(of: number, until: version).contains { self.value(name, of: $0) == stored }
+      if !isKnown && stored != value {
+        throw Village.Difference(description: "the save of \(number).\(name) has overwritten what others saved since")
+      }
     }
   }
 

@@ -1,7 +1,8 @@
 /// The members of ordered to-manys to which one context has given a position. All others have the order of the store.
 struct Placings {
   private struct Place: Hashable {
-    let owner: Int
+    /// Nil for any owner.
+    let owner: Int?
     let shape: Int
     /// Nil for all members.
     let member: Int?
@@ -35,7 +36,10 @@ struct Placings {
 
   private mutating func note(_ operation: Operation, _ shapes: Shapes) {
     switch operation {
-    case .set(let member, let shape, let owner?): note(member, shape, owner, shapes)
+    case .set(let member, let shape, let owner):
+      // It leaves a list, to which an undo returns it.
+      if let inverse = shapes.inverse(of: shape), inverse.isToMany { noteLeaving(member, inverse) }
+      if let owner { note(member, shape, owner, shapes) }
     case .append(let owner, let shape, let member), .insertAt(let owner, let shape, let member, _):
       note(owner, shape, member, shapes)
     case .remove(let owner, let shape, let member):
@@ -52,9 +56,14 @@ struct Placings {
     }
   }
 
+  private mutating func noteLeaving(_ member: Int, _ shape: Shape) {
+    saved.places.insert(Place(owner: nil, shape: shape.index, member: member))
+  }
+
   private mutating func note(_ owner: Int, _ shape: Shape, _ member: Int, _ shapes: Shapes) {
     unsaved.places.insert(Place(owner: owner, shape: shape.index, member: member))
     if let inverse = shapes.inverse(of: shape) {
+      if !inverse.isToMany { noteLeaving(member, shape) }
       unsaved.places.insert(Place(owner: member, shape: inverse.index, member: owner))
     }
   }
@@ -74,5 +83,6 @@ struct Placings {
   func contains(_ owner: Int, _ shape: Shape, _ member: Int) -> Bool {
     unsaved.mayBeAnywhere || unsaved.places.contains(Place(owner: owner, shape: shape.index, member: nil))
       || unsaved.places.contains(Place(owner: owner, shape: shape.index, member: member))
+      || unsaved.places.contains(Place(owner: nil, shape: shape.index, member: member))
   }
 }

@@ -74,7 +74,7 @@ struct SaveCheck {
       if try writer.isGivenToStore(number, name) { return }
       try self.check(
         "\(number).\(name)", saved[keyPath: value], mine[keyPath: value], theirs?[keyPath: value],
-        isEdited: isNew || edited.contains(name))
+        isEdited: isNew || edited.contains(name) || policy == .overwrite && isEdited(number))
     }
     try check("label", \.label)
     try check("size", \.size)

@@ -5,7 +5,10 @@ import TrellisRuntime
 extension Village {
   func carryOut(_ act: Act) throws {
     let writer = writers[act.writer % writers.count]
+    // So that every state of the store is known.
+    if checksSaves { _ = try truth() }
     try carryOut(act, writer)
+    if checksSaves { for writer in writers where writer.parent == nil { writer.noteEdits() } }
     if comparesMemory { try checkLinks(after: act, of: writer) }
     for writer in writers {
       if let violation = writer.context.graph.stateViolations().first {

@@ -32,6 +32,8 @@ final class Village {
   /// The version of ``stored``.
   private var storedVersion = 0
   private var stored = Picture(objects: [])
+  /// What the store has held, by version.
+  private var past: [(version: Int, picture: Picture)] = []
 
   init(
     _ container: PersistentContainer, _ rules: Rules, _ plan: VillagePlan, _ scrutiny: Scrutiny = .everything,
@@ -81,9 +83,16 @@ final class Village {
     if storedVersion != version {
       stored = try readStore()
       storedVersion = version
+      past.append((version, stored))
     }
     while stored.objects.count < entities.count { stored.objects.append(nil) }
     return stored
+  }
+
+  /// The states of an object that the store has held until a version.
+  func past(of number: Int, until version: Int) -> [Picture.Object] {
+    past.filter { $0.version <= version && $0.picture.objects.indices.contains(number) }
+      .compactMap { $0.picture.objects[number] }
   }
 
   func readStore() throws -> Picture {

@@ -11,6 +11,7 @@ final class Writer: GraphSide {
   private var version = 0
   fileprivate(set) var pairs: PairEdits
   fileprivate(set) var placings = Placings()
+  private(set) var editTimes = EditTimes()
 
   /// The one whose child this is.
   let parent: Writer?
@@ -53,6 +54,9 @@ final class Writer: GraphSide {
     pairs.forget()
     noteMerged()
   }
+
+  /// Takes note of what is edited, after anything that may edit something.
+  func noteEdits() { editTimes.note(editsOf: self, at: village.version) }
 
   // MARK: Objects
 
@@ -131,6 +135,7 @@ final class Writer: GraphSide {
     let isInStep = version == village.version && parent == nil
     do { try edit(deed) } catch is LiveGraph.MissingObject { return }
     placings.note(deed, village.rules.shapes)
+    if case .refresh(let number) = deed { editTimes.forget(number) }
     switch deed {
     case .link(let operation) where isInStep && village.comparesMemory:
       pairs.note(operation, try village.truth(), deleted: context.deletedObjects.map(number(of:)))
