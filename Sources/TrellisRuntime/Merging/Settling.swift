@@ -68,35 +68,6 @@ extension ObjectGraph {
     pending.dropUnchanged()
   }
 
-  /// Unlinks a one-to-one partner that was read as the object's partner, but was assigned another partner in this
-  /// context before the object's own row was known.
-  private func unlinkCouples(of object: ManagedObject) {
-    for relationship in info(of: object).allRelationships where relationship.isOwnInverse && relationship.isColumn {
-      guard let partner = map[object._reference(relationship.property)], partner !== object, partner.isAlive,
-        partner.hasOwnReference(relationship), partner._reference(relationship.property) != object._key,
-        partner.committedRow?.value(relationship.property).key == object._key
-          || backlog.conflicts[partner._key]?.contains(relationship.property) == true
-      else { continue }
-      unlink(object, relationship, partner._key)
-    }
-  }
-
-  /// Unlinks the partner that another context has given to an object which has another one here, or none. The partner's
-  /// own row refers to the object, and is not changed here. ``settleCouples(around:)`` makes both halves agree.
-  private func unlinkStoredPartners(of object: ManagedObject, _ merge: RowMerge) throws {
-    for relationship in info(of: object).allRelationships where relationship.isOwnInverse && relationship.isColumn {
-      let stored = merge.theirs.row.value(relationship.property).key
-      guard merge.conflicting.contains(relationship.property), stored > 0, stored != object._key,
-        stored != object._reference(relationship.property)
-      else { continue }
-      try bringUpToDate([stored], relationship)
-      guard let partner = map[stored], partner.phase == .persistent, !partner.accessFlags.contains(.fault),
-        !partner.hasOwnReference(relationship)
-      else { continue }
-      unlink(partner, relationship, object._key)
-    }
-  }
-
   /// Reads the rows of objects and merges them property by property.
   private func mergeRows(of objects: [ManagedObject]) {
     // The earlier changes of this context belong to an undo step; changes of other contexts belong to none.
@@ -106,7 +77,7 @@ extension ObjectGraph {
       let stored = try storedVersions(of: objects)
       for object in objects {
         if let theirs = stored[object._key] {
-          try merge(theirs, into: object)
+          merge(theirs, into: object)
         } else {
           noteGoneInStore(object)
           if object.phase == .persistent && !object.hasChangesOfItsOwn { gone.append(object) }
@@ -142,24 +113,20 @@ extension ObjectGraph {
     undo.suspend()
     let stored = try storedVersions(of: [object])
     guard let theirs = stored[object._key] else { return removeFromGraph([object]) }
-    let couples = CoupleMatching([object], stored, self)
     RowMerge(object, theirs, self).apply(self)
     backlog.remove(object._key)
-    try couples.match()
     recordConsequences()
   }
 
-  private func merge(_ theirs: StoredVersion, into object: ManagedObject) throws {
+  private func merge(_ theirs: StoredVersion, into object: ManagedObject) {
     let partners = partnersInRow(of: object)
     let merge = RowMerge(object, theirs, self)
     if merge.conflicting.isEmpty {
       merge.apply(self)
       backlog.remove(object._key)
-      unlinkCouples(of: object)
     } else {
       merge.applyBesideConflicts(self)
       backlog.noteConflict(object._key, merge.conflicting)
-      try unlinkStoredPartners(of: object, merge)
     }
     forgetViews(of: partners + partnersInRow(of: object))
   }

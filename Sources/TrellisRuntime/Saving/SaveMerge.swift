@@ -53,14 +53,12 @@ struct SaveMerge {
     guard !steps.isEmpty else { throw conflict }
     begin()
     defer { trace?.close() }
-    let couples = CoupleMatching(objects, stored, graph)
     // Before any delete, since the delete of one owner may cascade to another one.
     for case .delete(let object) in steps { try giveBackMembers(of: object, stored) }
     for step in steps { try carryOut(step) }
     // One walk through memory for all of them, after steps that may show some of them again.
     graph.forgetMembers(Set(steps.compactMap(\.keyOfDeleted)))
     graph.pending.dropRevived()
-    try couples.match()
   }
 
   /// Makes both halves of every couple that the save writes agree.
