@@ -159,6 +159,12 @@ import TrellisTestSupport
     }
     #expect(statuses.filter { $0 == 0 }.count == 1, "\(statuses)")
     #expect(try output("dump", raced) == output("dump", "a.db"))
+    // What a command that was killed has left is named.
+    let left = schemas.new()
+    try schemas.sql("CREATE schema \"\(Self.name(of: left)) (new)\"")
+    #expect(try errors("copy", "a.db", left).contains("drop the schema \"\(Self.name(of: left)) (new)\""))
+    try schemas.sql("DROP schema \"\(Self.name(of: left)) (new)\"")
+    _ = try output("copy", "a.db", left)
     let long = "\(TestServer.url)\(TestServer.url.contains("?") ? "&" : "?")schema=\(String(repeating: "y", count: 64))"
     #expect(try errors("copy", "a.db", long, status: 66).contains("at most 63 bytes"))
   }

@@ -50,13 +50,22 @@ struct NewStore {
   func fill(
     keepsBroken: Bool, isChecked: Bool = true, _ body: () throws(ToolFailure) -> Void
   ) throws(ToolFailure) -> ExitStatus {
-    if case .server(let place) = kind, !isInPresentSchema {
-      // Of commands that run at the same time, one makes the schema, and no other drops it.
-      let isMade: Bool
-      do { isMade = try PostgresStore.createSchema(place.connectionString, schema: place.schema) } catch {
+    var claim: SchemaClaim?
+    if case .server(let place) = kind {
+      claim = try SchemaClaim(place, isOptional: isInPresentSchema)
+    }
+    defer { claim?.end() }
+    if case .server(let place) = kind {
+      let isMine: Bool
+      do {
+        // Another command may have made the store since.
+        isMine =
+          try PostgresStore.state(place.connectionString, schema: place.schema) != .withStore
+          && (isInPresentSchema || PostgresStore.createSchema(place.connectionString, schema: place.schema))
+      } catch {
         throw ToolFailure(store: error, path)
       }
-      if !isMade { throw Self.isThere(place) }
+      if !isMine { throw Self.isThere(place) }
     }
     do throws(ToolFailure) {
       try body()
@@ -89,6 +98,42 @@ struct NewStore {
     }
     for ending in ["", "-wal", "-shm", "-journal", ".external"] {
       try? FileManager.default.removeItem(atPath: path + ending)
+    }
+  }
+}
+
+/// A schema that exists while a command makes a store in another one, so that of commands at the same time one makes it.
+struct SchemaClaim {
+  private let place: ServerPlace
+  private let schema: String
+  private let isOwn: Bool
+
+  /// - Parameter isOptional: Whether the role may have no right to create schemas.
+  /// - Throws: ``ToolFailure`` if another command makes the store.
+  init(_ place: ServerPlace, isOptional: Bool) throws(ToolFailure) {
+    self.place = place
+    var name = place.schema
+    // A name has at most 63 bytes.
+    while name.utf8.count > 57 { name.removeLast() }
+    schema = name + " (new)"
+    do { isOwn = try PostgresStore.createSchema(place.connectionString, schema: schema) } catch {
+      guard isOptional else { throw ToolFailure(store: error, place.name) }
+      isOwn = false
+      return
+    }
+    if !isOwn {
+      throw ToolFailure(
+        .failure,
+        "error: Another command makes a store in \(place.name). If it has ended without removing it, drop the schema \"\(schema)\"."
+      )
+    }
+  }
+
+  /// Lets other commands make a store there.
+  func end() {
+    guard isOwn else { return }
+    do { try PostgresStore.dropSchema(place.connectionString, schema: schema) } catch {
+      Console.complain("The schema \"\(schema)\" could not be dropped: \(error)\n")
     }
   }
 }
