@@ -30,7 +30,7 @@ struct ChangeSetReader {
     collector = ChangeCollector(
       to: after,
       ChangeSet(
-        sequence: 0, id: 0, base: base, time: Int64(transaction.date.timeIntervalSince1970 * 1_000_000),
+        sequence: 0, id: 0, base: base, time: transaction.date.microseconds,
         author: transaction.author))
   }
 

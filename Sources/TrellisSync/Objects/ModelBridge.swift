@@ -62,7 +62,7 @@ struct ModelBridge: Sendable {
     case .value(let value): .init(property: filling.property, value: value, former: .null)
     case .now:
       .init(
-        property: filling.property, value: .integer(Int64(Date().timeIntervalSince1970 * 1_000_000)), former: .null)
+        property: filling.property, value: .integer(Date().microseconds), former: .null)
     case .null, .newUUID, .expression, .unanswered: nil
     }
   }

@@ -105,7 +105,7 @@ extension Replica {
     do { try context.save() } catch is StoreNoteConflict { throw SyncError.busy }
   }
 
-  var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) &+ skew() }
+  var now: Int64 { Date().microseconds &+ skew() }
 
   // MARK: Conflicts
 

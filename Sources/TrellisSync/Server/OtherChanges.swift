@@ -93,7 +93,7 @@ struct OtherChanges {
     {
       return time
     }
-    return Int64(save.date.timeIntervalSince1970 * 1_000_000)
+    return save.date.microseconds
   }
 
   /// The last change of a property; nil if it was not changed.

@@ -45,7 +45,7 @@ public final class SyncServer: Sendable {
     _ container: PersistentContainer, policy: SyncPolicy = SyncPolicy(), rights: Rights? = nil, scopes: Scopes? = nil
   ) throws {
     try self.init(container, policy: policy, rights: rights, scopes: scopes) {
-      Int64(Date().timeIntervalSince1970 * 1_000_000)
+      Date().microseconds
     }
   }
 

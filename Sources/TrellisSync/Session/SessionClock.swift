@@ -11,7 +11,7 @@ struct SessionClock: Sendable {
   static let system = {
     let start = ContinuousClock.now
     return SessionClock(
-      now: { ContinuousClock.now - start }, timeOfDay: { Int64(Date().timeIntervalSince1970 * 1_000_000) },
+      now: { ContinuousClock.now - start }, timeOfDay: { Date().microseconds },
       sleep: { try await Task.sleep(for: $0) })
   }()
 }

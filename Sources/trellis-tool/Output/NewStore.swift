@@ -50,23 +50,31 @@ struct NewStore {
   func fill(
     keepsBroken: Bool, isChecked: Bool = true, _ body: () throws(ToolFailure) -> Void
   ) throws(ToolFailure) -> ExitStatus {
-    var claim: SchemaClaim?
-    if case .server(let place) = kind {
-      claim = try SchemaClaim(place, isOptional: isInPresentSchema)
-    }
-    defer { claim?.end() }
-    if case .server(let place) = kind {
-      let isMine: Bool
-      do {
-        // Another command may have made the store since.
-        isMine =
-          try PostgresStore.state(place.connectionString, schema: place.schema) != .withStore
-          && (isInPresentSchema || PostgresStore.createSchema(place.connectionString, schema: place.schema))
-      } catch {
-        throw ToolFailure(store: error, path)
+    guard case .server(let place) = kind else { return try complete(keepsBroken, isChecked, body) }
+    let claim = try SchemaClaim(place, isOptional: isInPresentSchema)
+    defer { claim.end() }
+    try makeSchema(place)
+    return try complete(keepsBroken, isChecked, body)
+  }
+
+  /// Makes the schema, unless it was there before without a store.
+  private func makeSchema(_ place: ServerPlace) throws(ToolFailure) {
+    do {
+      // Another command may have made the store since.
+      if try PostgresStore.state(place.connectionString, schema: place.schema) != .withStore,
+        try isInPresentSchema || PostgresStore.createSchema(place.connectionString, schema: place.schema)
+      {
+        return
       }
-      if !isMine { throw Self.isThere(place) }
+    } catch {
+      throw ToolFailure(store: error, path)
     }
+    throw Self.isThere(place)
+  }
+
+  private func complete(
+    _ keepsBroken: Bool, _ isChecked: Bool, _ body: () throws(ToolFailure) -> Void
+  ) throws(ToolFailure) -> ExitStatus {
     do throws(ToolFailure) {
       try body()
       if !isChecked { return .success }
@@ -103,7 +111,7 @@ struct NewStore {
 }
 
 /// A schema that exists while a command makes a store in another one, so that of commands at the same time one makes it.
-struct SchemaClaim {
+private struct SchemaClaim {
   private let place: ServerPlace
   private let schema: String
   private let isOwn: Bool
