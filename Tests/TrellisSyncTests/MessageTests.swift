@@ -66,6 +66,11 @@ import TrellisTestSupport
           request.moment = random.below(2) == 0 ? "" : try store.container.historyToken().description
         }
         message = .pull(request)
+      case .fetch(var request):
+        request.model = model
+        request.replica = 2
+        request.moment = try store.container.historyToken().description
+        message = .fetch(request)
       default: break
       }
       let bytes = random.below(2) == 0 ? random.mutated(message.bytes) : message.bytes
@@ -104,12 +109,23 @@ extension SeededGenerator {
 
   private mutating func text() -> String { ["", "a", "한글", "text \(below(100))"][below(4)] }
 
+  private mutating func bytes() -> [UInt8] { (0..<below(9)).map { _ in UInt8.random(in: 0...255, using: &self) } }
+
+  private mutating func content() -> ExternalFile {
+    ExternalFile(ContentDigest(of: bytes()), size: below(2) == 0 ? 8 + below(90) : Int(Int32.max), origin: nil)
+  }
+
+  private mutating func contentPlace() -> ContentPlace { ContentPlace(content: content(), offset: below(9)) }
+
+  private mutating func piece() -> ContentPiece { ContentPiece(content: content(), offset: 0, bytes: bytes()) }
+
   private mutating func value() -> StoredValue {
-    switch below(6) {
+    switch below(7) {
     case 0: .null
     case 1: .integer(key())
     case 2: .real(Double(below(1_000)) / 7)
-    case 3: .blob((0..<below(9)).map { _ in UInt8.random(in: 0...255, using: &self) })
+    case 3: .blob(bytes())
+    case 4: .file(content())
     default: .text(text())
     }
   }
@@ -156,12 +172,13 @@ extension SeededGenerator {
   }
 
   fileprivate mutating func message() -> SyncMessage {
-    switch below(7) {
+    switch below(9) {
     case 0: return .register(RegisterRequest(identity: text(), model: text(), text: text()))
     case 1: return .registered(RegisterAnswer(identity: text(), number: key(), now: key()))
     case 2:
       return .push(
-        PushRequest(replica: key(), model: text(), now: key(), clocks: clocks(), sets: list(3) { $0.set() }))
+        PushRequest(replica: key(), model: text(), now: key(), clocks: clocks(), sets: list(3) { $0.set() },
+          packed: below(3) == 0 ? content() : nil, pieces: list(2) { $0.piece() }))
     case 3:
       return .pushed(
         PushAnswer(
@@ -173,7 +190,7 @@ extension SeededGenerator {
                 .init(key: random.key(), property: random.below(2) == 0 ? nil : random.text(), reason: .overruled)
               }, reason: random.below(2) == 0 ? nil : .deleted, failures: random.list(2) { $0.text() },
               unions: random.list(2) { .init(key: $0.key(), survivor: $0.key()) })
-          }))
+          }, wanted: list(2) { $0.contentPlace() }))
     case 4:
       return .pull(
         PullRequest(
@@ -194,6 +211,14 @@ extension SeededGenerator {
       answer.gone = list(3) { $0.key() }
       answer.orders = list(2) { $0.order() }
       return .pulled(answer)
+    case 6:
+      return .fetch(
+        ContentRequest(
+          replica: key(), model: text(), moment: text(),
+          places: list(3) {
+            .init(key: $0.key(), entity: $0.below(5), property: $0.below(6), place: $0.contentPlace())
+          }))
+    case 7: return .fetched(ContentAnswer(pieces: list(3) { $0.piece() }))
     default: return .refused(code: text(), message: text(), remedy: text())
     }
   }

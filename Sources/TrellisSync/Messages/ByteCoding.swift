@@ -32,10 +32,10 @@ struct ByteWriter {
     if let text { self.text(text) }
   }
 
-  /// Values in files are not written: they are read before.
+  /// Data in a file is written as the name of a content.
   mutating func value(_ value: StoredValue) {
     switch value {
-    case .null, .file: byte(0)
+    case .null: byte(0)
     case .integer(let number):
       byte(1)
       signed(number)
@@ -48,6 +48,9 @@ struct ByteWriter {
     case .blob(let data):
       byte(4)
       self.data(data)
+    case .file(let file):
+      byte(5)
+      content(file)
     }
   }
 
@@ -65,6 +68,7 @@ struct ByteReader {
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   private var rest: Int { bytes.count - place }
+  var isAtEnd: Bool { rest == 0 }
 
   mutating func byte() throws(SyncError) -> UInt8 {
     guard place < bytes.count else { throw .damagedMessage }
@@ -134,6 +138,7 @@ struct ByteReader {
       return .real(Double(bitPattern: bits))
     case 3: return .text(try text())
     case 4: return .blob(try data())
+    case 5: return .file(try content())
     default: throw .damagedMessage
     }
   }

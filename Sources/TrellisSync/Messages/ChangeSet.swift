@@ -89,6 +89,16 @@ public struct ChangeSet: Hashable, Sendable {
     return keys
   }
 
+  /// About the number of bytes in messages, those of contents included.
+  var size: Int {
+    objects.reduce(0) { sum, object in
+      object.values.reduce(sum + 8) { sum, value in
+        if case .file = value.former { return sum + value.value.size + 80 }
+        return sum + value.value.size + value.former.size
+      }
+    } + pairs.count * 12 + orders.reduce(0) { $0 + 8 + $1.members.count * 6 }
+  }
+
   /// The same changes with other keys for some objects.
   func translated(by keys: [Int64: Int64], in model: Model) -> ChangeSet {
     if keys.isEmpty { return self }
@@ -145,6 +155,14 @@ extension Model {
 // MARK: - Bytes
 
 extension ChangeSet {
+  /// The change sets of a content.
+  static func list(_ bytes: [UInt8]) throws(SyncError) -> [ChangeSet] {
+    var reader = ByteReader(bytes)
+    let sets = try reader.list { reader throws(SyncError) in try ChangeSet(&reader) }
+    try reader.end()
+    return sets
+  }
+
   func write(to writer: inout ByteWriter) {
     writer.signed(sequence)
     writer.number(id)

@@ -8,6 +8,8 @@ enum SyncMessage: Hashable, Sendable {
   case pushed(PushAnswer)
   case pull(PullRequest)
   case pulled(PullAnswer)
+  case fetch(ContentRequest)
+  case fetched(ContentAnswer)
   /// The refusal of a request.
   case refused(code: String, message: String, remedy: String)
 }
@@ -41,6 +43,10 @@ struct PushRequest: Hashable, Sendable {
   var clocks: ClockDifference
   /// The change sets without an answer so far, in order.
   var sets: [ChangeSet]
+  /// The content that has the change sets, if they are too large for a message.
+  var packed: ExternalFile?
+  /// Pieces of contents that the server has asked for. One without bytes asks where the content is missing.
+  var pieces: [ContentPiece] = []
 }
 
 /// What has become of the change sets of a request.
@@ -48,6 +54,8 @@ struct PushAnswer: Hashable, Sendable {
   /// The server's clock minus the time in the request, in microseconds.
   var delay: Int64
   var outcomes: [PushOutcome]
+  /// The contents that the server needs for the next change set, or has got pieces of, as far as they are not complete.
+  var wanted: [ContentPlace] = []
 }
 
 /// What has become of a change set.
@@ -206,10 +214,14 @@ extension SyncMessage {
       writer.signed(message.now)
       message.clocks.write(to: &writer)
       writer.list(message.sets) { $1.write(to: &$0) }
+      writer.byte(message.packed == nil ? 0 : 1)
+      if let packed = message.packed { writer.content(packed) }
+      writer.list(message.pieces) { $0.piece($1) }
     case .pushed(let message):
       writer.byte(4)
       writer.signed(message.delay)
       writer.list(message.outcomes) { $1.write(to: &$0) }
+      writer.list(message.wanted) { $0.place($1) }
     case .pull(let message):
       writer.byte(5)
       writer.signed(message.replica)
@@ -228,6 +240,12 @@ extension SyncMessage {
     case .pulled(let message):
       writer.byte(6)
       message.write(to: &writer)
+    case .fetch(let message):
+      writer.byte(8)
+      message.write(to: &writer)
+    case .fetched(let message):
+      writer.byte(9)
+      writer.list(message.pieces) { $0.piece($1) }
     case .refused(let code, let message, let remedy):
       writer.byte(7)
       writer.text(code)
@@ -258,12 +276,15 @@ extension SyncMessage {
         PushRequest(
           replica: try reader.signed(), model: try reader.text(), now: try reader.signed(),
           clocks: try ClockDifference(&reader),
-          sets: try reader.list { reader throws(SyncError) in try ChangeSet(&reader) }))
+          sets: try reader.list { reader throws(SyncError) in try ChangeSet(&reader) },
+          packed: try reader.flag() ? try reader.content() : nil,
+          pieces: try reader.list { reader throws(SyncError) in try reader.piece() }))
     case 4:
       self = .pushed(
         PushAnswer(
           delay: try reader.signed(),
-          outcomes: try reader.list { reader throws(SyncError) in try PushOutcome(&reader) }))
+          outcomes: try reader.list { reader throws(SyncError) in try PushOutcome(&reader) },
+          wanted: try reader.list { reader throws(SyncError) in try reader.contentPlace() }))
     case 5:
       self = .pull(
         PullRequest(
@@ -273,6 +294,9 @@ extension SyncMessage {
           known: try reader.text()))
     case 6: self = .pulled(try PullAnswer(&reader))
     case 7: self = .refused(code: try reader.text(), message: try reader.text(), remedy: try reader.text())
+    case 8: self = .fetch(try ContentRequest(&reader))
+    case 9:
+      self = .fetched(ContentAnswer(pieces: try reader.list { reader throws(SyncError) in try reader.piece() }))
     default: throw .damagedMessage
     }
     try reader.end()

@@ -48,6 +48,12 @@ struct ModelBridge: Sendable {
     }
   }
 
+  /// The numbers that a property of the older model has in the newer one.
+  func newer(_ entity: Int, _ property: Int) -> (entity: Int, property: Int)? {
+    guard let number = newer.entity(entity), let property = newer.property(entity, property) else { return nil }
+    return (number, property)
+  }
+
   /// What has become of a change set, with the replica's names.
   ///
   /// - Parameter set: The change set with the server's numbers.

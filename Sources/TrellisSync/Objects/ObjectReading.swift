@@ -5,14 +5,11 @@ import TrellisTimeTravel
 
 extension MomentView {
   /// The stored content of a property of an object's own row: the value of an attribute, or the key of a partner; nil for
-  /// anything else. Data in files is read.
+  /// anything else. Data in a file is not read.
   func rowValue(of property: Property, _ object: ManagedObject) throws -> StoredValue? {
     switch property {
     case .attribute(let attribute):
-      guard attribute.isStored else { return nil }
-      let value = try value(of: attribute, object)
-      guard case .file(let file) = value, let origin = file.origin else { return value }
-      return .blob(try origin.bytes(of: file))
+      return attribute.isStored ? try value(of: attribute, object) : nil
     case .relationship(let relationship):
       guard relationship.home.isColumn else { return nil }
       return try partners(of: object, relationship).first.map { .integer($0) } ?? .null

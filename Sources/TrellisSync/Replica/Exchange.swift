@@ -57,18 +57,15 @@ extension Replica {
     var rounds = 0
     while rounds < Self.mostRounds {
       rounds += 1
-      while let request = try nextPush() {
-        try step(.sending(request.sets.count))
-        guard case .pushed(let answer) = try await ask(.push(request), transport) else {
-          throw SyncError.damagedMessage
-        }
-        report.conflicts += try receive(answer)
-        report.sent += answer.outcomes.count
-      }
+      try await push(to: transport, &report, step)
       guard let request = try nextPull() else { continue }
       try step(.receiving(report.received))
       guard let answer = try await pull(request, transport) else { continue }
-      let reception = try receive(answer)
+      var reception = try receive(answer)
+      if reception == .incomplete {
+        guard try await fetch(answer, transport, { try step(.receiving(report.received)) }) else { continue }
+        reception = try receive(answer)
+      }
       switch reception {
       case .part:
         report.received += answer.count
@@ -76,18 +73,64 @@ extension Replica {
       case .applied:
         report.received += answer.count
         if try isSettled { return report }
-      case .outdated, .pushFirst: break
+      case .outdated, .pushFirst, .incomplete: break
       }
     }
     throw SyncError.busy
   }
 
+  private func push(
+    to transport: some SyncTransport, _ report: inout ExchangeReport, _ step: (ExchangeStep) throws -> Void
+  ) async throws {
+    var last: PushAnswer?
+    while let request = try nextPush(after: last) {
+      try step(.sending(max(1, request.sets.count)))
+      guard case .pushed(let answer) = try await ask(.push(request), transport) else { throw SyncError.damagedMessage }
+      report.conflicts += try receive(answer)
+      report.sent += answer.outcomes.count
+      // Another exchange of the store has sent other pieces.
+      if !answer.wanted.isEmpty, answer.wanted == last?.wanted { throw SyncError.busy }
+      last = answer
+    }
+  }
+
   /// - Returns: nil if the server has deleted the moment whose parts were received.
   private func pull(_ request: PullRequest, _ transport: some SyncTransport) async throws -> PullAnswer? {
-    do {
+    try await reading(isBegun: !request.moment.isEmpty) {
       guard case .pulled(let answer) = try await ask(.pull(request), transport) else { throw SyncError.damagedMessage }
       return answer
-    } catch let error as SyncError where error.code == .expired && !request.moment.isEmpty {
+    }
+  }
+
+  /// Fetches the data that an answer names.
+  ///
+  /// - Returns: false if the server has deleted the answer's moment.
+  private func fetch(
+    _ answer: PullAnswer, _ transport: some SyncTransport, _ step: () throws -> Void
+  ) async throws -> Bool {
+    try await reading(isBegun: true) {
+      var last: ContentRequest?
+      while let request = try nextFetch(for: answer) {
+        // No piece was among those that are missing.
+        if request == last { throw SyncError.damagedMessage }
+        last = request
+        try step()
+        guard case .fetched(let pieces) = try await ask(.fetch(request), transport) else {
+          throw SyncError.damagedMessage
+        }
+        try receive(pieces, to: request)
+      }
+      return true
+    } ?? false
+  }
+
+  /// Runs a closure that reads a moment of the server.
+  ///
+  /// - Returns: nil if the server has deleted the moment. Then the answer begins anew.
+  private func reading<Result>(isBegun: Bool, _ body: () async throws -> Result) async throws -> Result? {
+    do {
+      return try await body()
+    } catch let error as SyncError where error.code == .expired && isBegun {
       try recoverWithoutBase()
       try giveUpDownload()
       return nil
@@ -122,7 +165,8 @@ extension SyncMessage {
     case .register(let request): request.model
     case .push(let request): request.model
     case .pull(let request): request.model
-    case .registered, .pushed, .pulled, .refused: nil
+    case .fetch(let request): request.model
+    case .registered, .pushed, .pulled, .fetched, .refused: nil
     }
   }
 }

@@ -84,8 +84,10 @@ extension Replica {
     guard answer.isWhole, recovery.token.isEmpty || recovery.token == answer.token else { return .outdated }
     guard let cut = HistoryToken(recovery.cut) else { throw SyncError.damagedMessage }
     let empty = ChangeSet(sequence: 0, id: 0, base: former.token, time: former.cutTime &+ skew(), author: nil)
-    let found = try StoreComparison.changes(
+    let changes = try StoreComparison.changes(
       plain.newContext(asOf: cut), since: answer, besides: addedModel(former), empty)
+    let (kept, contents) = try keepingContents(of: [changes])
+    let found = kept[0]
     var record = former
     if let next = answer.next {
       record.recovery?.token = answer.token
@@ -93,10 +95,11 @@ extension Replica {
       record.recovery?.found += 1
       var writer = ByteWriter()
       found.write(to: &writer)
-      try save(
-        state.change(record), StoreNote(Self.foundName + String(recovery.found), former: nil, value: writer.bytes))
+      let note = StoreNote(Self.foundName + String(recovery.found), former: nil, value: writer.bytes)
+      try save([state.change(record), note] + contents)
       return .part
     }
+    if !contents.isEmpty { try save(contents) }
     let notes = try plain.notes(beginningWith: Self.foundName) ?? [:]
     var all = empty
     for number in 0..<recovery.found {
@@ -122,20 +125,20 @@ extension Replica {
     record.answered = 0
     (record.cut, record.base) = (recovery.cut, record.token)
     var changes = notes.map { StoreNote($0.key, former: $0.value, value: nil) }
+    var outbox: Outbox?
     if found.isEmpty {
       // Nothing was changed here.
     } else if recovery.isBase {
       record.sequence += 1
       found.sequence = record.sequence
       found.id = .random(in: .min ... .max)
-      changes.append(
-        state.change(Outbox(sets: [found], model: plain.model.checksum, end: recovery.cut, base: record.token)))
+      outbox = Outbox(sets: [found], model: plain.model.checksum, end: recovery.cut, base: record.token)
     } else {
       // It has no number among those that are sent.
       found.sequence = min(0, try conflicts().first?.sequence ?? 0) - 1
       found.id = .random(in: .min ... .max)
       let conflict = SyncConflict(
-        found, PushOutcome(sequence: found.sequence, id: found.id, verdict: .refused, reason: .unknownHistory))
+        try withContents(found), PushOutcome(sequence: found.sequence, id: found.id, verdict: .refused, reason: .unknownHistory))
       changes.append(StoreNote(Self.conflictName(found), former: nil, value: conflict.bytes(plain.model.checksum)))
     }
     if !recovery.isBase {
@@ -143,7 +146,7 @@ extension Replica {
       record.token = ""
       record.also = []
     }
-    changes.append(state.change(record))
+    changes += try keep(&outbox) + [state.change(outbox), state.change(record)]
     try save(changes)
   }
 

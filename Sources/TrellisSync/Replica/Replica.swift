@@ -25,6 +25,7 @@ public final class Replica: Sendable {
   let skew: @Sendable () -> Int64
   /// The objects that the replica asks for.
   private let scope: SyncScope.Request?
+  let sizes: MessageSizes
 
   /// Makes a container's store a replica.
   ///
@@ -38,10 +39,12 @@ public final class Replica: Sendable {
   }
 
   init(
-    _ container: PersistentContainer, scope: SyncScope.Request? = nil, skew: @escaping @Sendable () -> Int64
+    _ container: PersistentContainer, scope: SyncScope.Request? = nil, sizes: MessageSizes = MessageSizes(),
+    skew: @escaping @Sendable () -> Int64
   ) throws {
     self.container = container
     self.scope = scope
+    self.sizes = sizes
     self.skew = skew
     let model = container.model
     plain = try PersistentContainer(
@@ -241,7 +244,7 @@ extension Replica {
     record.number = 0
     record.sequence = 0
     let parts = try giveUpDownload(&record)
-    try save([state.change(record), state.change(nil)] + parts)
+    try save([state.change(record), state.change(nil)] + parts + sentContents.removal())
   }
 }
 
@@ -251,13 +254,20 @@ extension Replica {
   /// The next request with change sets; nil if there is nothing to send.
   ///
   /// What is sent is kept first, so that it is the same each time.
-  func nextPush() throws -> PushRequest? {
+  ///
+  /// - Parameter answer: The answer to the former one. What the server wants is sent first.
+  func nextPush(after answer: PushAnswer? = nil) throws -> PushRequest? {
     for _ in 0..<Self.attempts {
       let (state, record) = try adaptedState()
-      if let outbox = state.outbox { return request(outbox, record) }
+      if let outbox = state.outbox {
+        let pieces = try pieces(of: answer?.wanted ?? [])
+        return pieces.isEmpty ? request(outbox, record) : request(Outbox(like: outbox), record, pieces)
+      }
       // The moment that is received would not have what is sent now.
       if record.download != nil || record.recovery != nil { return nil }
-      guard let found = try recovering({ try unsent(record, atMost: PushRequest.mostSets) }) else { return nil }
+      guard let found = try recovering({ try unsent(record, atMost: PushRequest.mostSets, sizes.part) }) else {
+        return nil
+      }
       if try !renumberForeign(found.sets, record, state) { return try fillOutbox(found, record, state) }
     }
     throw SyncError.busy
@@ -266,42 +276,47 @@ extension Replica {
   private func fillOutbox(
     _ found: (sets: [ChangeSet], end: String, base: String), _ record: ReplicaRecord, _ state: State
   ) throws -> PushRequest? {
-    let (found, end, base) = found
-    var sets = found
+    guard !found.sets.isEmpty else { return nil }
+    var (sets, notes) = try keepingContents(of: found.sets)
     var changed = record
-    guard !sets.isEmpty else { return nil }
     for place in sets.indices {
       changed.sequence += 1
       sets[place].sequence = changed.sequence
       sets[place].id = .random(in: .min ... .max)
     }
-    let outbox = Outbox(sets: sets, model: plain.model.checksum, end: end, base: base)
-    try save(state.change(changed), state.change(outbox))
+    let (outbox, pieces) = packed(
+      Outbox(sets: sets, model: plain.model.checksum, end: found.end, base: found.base))
+    notes += pieces
+    try save([state.change(changed), state.change(outbox)] + notes)
     return request(outbox, changed)
   }
 
-  private func request(_ outbox: Outbox, _ record: ReplicaRecord) -> PushRequest {
-    PushRequest(replica: record.number, model: outbox.model, now: now, clocks: record.clocks, sets: outbox.sets)
+  private func request(_ outbox: Outbox, _ record: ReplicaRecord, _ pieces: [ContentPiece] = []) -> PushRequest {
+    PushRequest(
+      replica: record.number, model: outbox.model, now: now, clocks: record.clocks, sets: outbox.sets,
+      packed: outbox.packed, pieces: pieces)
   }
 
   /// What the store has saved since the server's last answer, save by save.
   ///
+  /// - Parameter size: The number of bytes after which no further save is read.
   /// - Returns: the change sets, the moment of the store's history after them, and the server's moment that the store
   ///   showed then.
   func unsent(
-    _ record: ReplicaRecord, atMost count: Int = .max
+    _ record: ReplicaRecord, atMost count: Int = .max, _ size: Int = .max
   ) throws -> (sets: [ChangeSet], end: String, base: String) {
     var sets: [ChangeSet] = []
+    var rest = size
     var end = record.cut
     var base = record.base
     var answered = record.answered
     let skew = skew()
     guard var seen = HistoryToken(record.cut) else { throw SyncError.damagedMessage }
     var previous = try plain.keptTransaction(seen)
-    while sets.count < count, case let saves = try plain.history(since: seen, limit: 100), let last = saves.last,
+    while sets.count < count, rest > 0, case let saves = try plain.history(since: seen, limit: 100), let last = saves.last,
       last.token != seen
     {
-      for save in saves where sets.count < count {
+      for save in saves where sets.count < count && rest > 0 {
         end = save.token.description
         if save.author == Self.renumberingAuthor { continue }
         if !save.isComplete, save.isOfMigration(after: previous) {
@@ -318,7 +333,12 @@ extension Replica {
         set = set.translated(by: record.aliases, in: plain.model)
         set.time &+= skew
         if set.isEmpty { continue }
-        if answered > 0 { answered -= 1 } else { sets.append(set) }
+        if answered > 0 {
+          answered -= 1
+        } else {
+          rest -= set.size
+          sets.append(set)
+        }
       }
       seen = last.token
     }
@@ -329,8 +349,9 @@ extension Replica {
   ///
   /// - Returns: the new conflicts.
   @discardableResult func receive(_ answer: PushAnswer) throws -> [SyncConflict] {
+    if answer.outcomes.isEmpty { return [] }
     let state = try state()
-    guard let former = state.record, former.number > 0, var outbox = state.outbox else { return [] }
+    guard let former = state.record, former.number > 0, let outbox = state.outbox else { return [] }
     var record = former
     var notes: [StoreNote] = []
     var conflicts: [SyncConflict] = []
@@ -338,16 +359,17 @@ extension Replica {
     record.clocks.isAtMost(answer.delay)
     // The change sets have the numbers of the model that they were made with.
     let numbers = try numbers(ofModel: outbox.model)
+    var rest = try sets(of: outbox)
     for outcome in answer.outcomes {
       // Answers that come again or late are of other change sets.
-      guard let set = outbox.sets.first, set.sequence == outcome.sequence, set.id == outcome.id else { continue }
-      outbox.sets.removeFirst()
+      guard let set = rest.first, set.sequence == outcome.sequence, set.id == outcome.id else { continue }
+      rest.removeFirst()
       handled += 1
       record.hasNewAnswers = true
       if outcome.verdict != .accepted {
         record.also.formUnion(set.keys)
-        let conflict = SyncConflict(set, outcome)
         if outcome.verdict == .refused || !outcome.losses.isEmpty {
+          let conflict = SyncConflict(try withContents(set), outcome)
           conflicts.append(numbers.map(conflict.numbered) ?? conflict)
           notes.append(StoreNote(Self.conflictName(set), former: nil, value: conflict.bytes(outbox.model)))
         }
@@ -357,13 +379,16 @@ extension Replica {
         record.also.formUnion([union.key, union.survivor])
       }
     }
-    if outbox.sets.isEmpty {
+    var left: Outbox?
+    if rest.isEmpty {
       (record.cut, record.base, record.answered) = (outbox.end, outbox.base, 0)
     } else {
       record.answered += handled
+      left = Outbox(sets: rest, model: outbox.model, end: outbox.end, base: outbox.base)
     }
+    if handled > 0 && outbox.hasContents { notes += try keep(&left) }
     let context = plain.newContext()
-    context.notes = notes + [state.change(record), state.change(outbox.sets.isEmpty ? nil : outbox)]
+    context.notes = notes + [state.change(record), state.change(handled > 0 ? left : outbox)]
     do { try context.save() } catch is StoreNoteConflict { throw SyncError.busy }
     return conflicts
   }
@@ -382,6 +407,8 @@ extension Replica {
     case outdated
     /// The server has to know first what was saved here meanwhile.
     case pushFirst
+    /// Data that the answer names is not here. The same answer can be taken when it is.
+    case incomplete
   }
 
   /// The request for what has changed; nil while change sets have no answer.
@@ -435,6 +462,7 @@ extension Replica {
       if let recovery = record.recovery { return try recover(answer, recovery, record, state) }
       guard let (unsent, end, _) = try recovering({ try unsent(record) }) else { return .outdated }
       if try renumberForeign(unsent, record, state) { continue }
+      if try nextFetch(for: answer) != nil { return .incomplete }
       do {
         if let next = answer.next, record.download?.isWorthTrying == false {
           return try stage(answer, next, record, state)
@@ -467,8 +495,10 @@ extension Replica {
     _ answer: PullAnswer, _ bound: Int64, _ record: ReplicaRecord, _ state: State, _ unsent: [ChangeSet], _ end: String
   ) throws -> Reception {
     let staged = try stagedParts(record)
+    let arrived = try arrivedContents()
+    guard let parts = try completed(staged.map(\.answer) + [answer], arrived) else { return .incomplete }
     let context = plain.newContext()
-    var merge = ReplicaMerge(context, staged.map(\.answer) + [answer], unsent, record.aliases)
+    var merge = ReplicaMerge(context, parts, unsent, record.aliases)
     try merge.run()
     var changed = record
     let also = merge.deviations.union(record.download?.also ?? [])
@@ -490,9 +520,12 @@ extension Replica {
         changed.aliases = [:]
       }
     }
-    if changed == record && !context.hasChanges && !record.clocks.isImproved(by: bound) { return .applied }
+    if changed == record && !context.hasChanges && !record.clocks.isImproved(by: bound) && arrived.isEmpty {
+      return .applied
+    }
     changed.clocks.isAtLeast(bound)
-    context.notes = [state.change(changed)] + staged.map { StoreNote($0.name, former: $0.bytes, value: nil) }
+    context.notes =
+      [state.change(changed)] + staged.map { StoreNote($0.name, former: $0.bytes, value: nil) } + (try arrived.removal())
     try context.save(mergePolicy: .error)
     return answer.next == nil ? .applied : .part
   }

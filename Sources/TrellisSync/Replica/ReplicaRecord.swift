@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 /// What a replica keeps in its store about itself.
@@ -148,12 +149,18 @@ struct ReplicaRecord: Hashable {
 struct Outbox: Hashable {
   static let name = StoreNote.ofReplica + "outbox"
 
+  /// The change sets; none if they are a content.
   var sets: [ChangeSet]
+  /// The content that has the change sets, if they are too large for a message.
+  var packed: ExternalFile?
   /// The model that the numbers in the change sets are of.
   var model: String
   /// The moment of the store's own history after the last one, and the server's moment that the store showed then.
   var end: String
   var base: String
+
+  /// Whether notes of contents belong to it.
+  var hasContents: Bool { packed != nil || sets.contains { !$0.contents.isEmpty } }
 
   var bytes: [UInt8] {
     var writer = ByteWriter()
@@ -162,12 +169,16 @@ struct Outbox: Hashable {
     writer.text(model)
     writer.text(end)
     writer.text(base)
+    if let packed { writer.content(packed) }
     return writer.bytes
   }
 
   init(sets: [ChangeSet], model: String, end: String, base: String) {
     (self.sets, self.model, self.end, self.base) = (sets, model, end, base)
   }
+
+  /// An outbox without change sets.
+  init(like other: Outbox) { self.init(sets: [], model: other.model, end: other.end, base: other.base) }
 
   init(_ bytes: [UInt8]) throws(SyncError) {
     var reader = ByteReader(bytes)
@@ -176,6 +187,7 @@ struct Outbox: Hashable {
     model = try reader.text()
     end = try reader.text()
     base = try reader.text()
+    if !reader.isAtEnd { packed = try reader.content() }
     try reader.end()
   }
 }

@@ -12,7 +12,7 @@ struct StateReading {
   private let request: PullRequest
   private let now: HistoryToken
   private let container: PersistentContainer
-  private let limit: Int
+  private let sizes: MessageSizes
   private let scope: ResolvedScope?
   /// The objects of the scope at the later moment.
   private var inScope: ScopeContents?
@@ -36,13 +36,13 @@ struct StateReading {
 
   init(
     _ request: PullRequest, _ sequence: Int64, _ now: HistoryToken, at time: Int64, _ container: PersistentContainer,
-    _ scope: ResolvedScope? = nil, limit: Int
+    _ scope: ResolvedScope? = nil, sizes: MessageSizes
   ) throws {
     self.scope = scope
     self.request = request
     self.now = now
     self.container = container
-    self.limit = limit
+    self.sizes = sizes
     model = container.model
     order = AnswerOrder(model)
     view = MomentView(try container.newContext(asOf: now))
@@ -144,7 +144,7 @@ struct StateReading {
   }
 
   /// Whether the part has something, and no more fits in.
-  private var isFull: Bool { size >= limit && !(sent.isEmpty && answer.gone.isEmpty) }
+  private var isFull: Bool { size >= sizes.part && !(sent.isEmpty && answer.gone.isEmpty) }
 
   /// Adds an object, and what it requires of what comes later.
   private mutating func add(_ object: ManagedObject, _ names: Set<String>?, _ place: AnswerPlace) throws {
@@ -182,7 +182,7 @@ struct StateReading {
     for property in entity.properties where names?.contains(property.name) != false {
       if var value = try view.rowValue(of: property, object) {
         if property.relationship != nil, case .integer(let key) = value, !isSent(key) { value = .null }
-        state.values.append(.init(property: property.index, value: value))
+        state.values.append(.init(property: property.index, value: try value.named(above: sizes.inline)))
       }
       if let relationship = property.relationship { try addLinks(of: object, relationship, to: &state) }
     }
@@ -290,11 +290,12 @@ extension ObjectState {
 }
 
 extension StoredValue {
-  /// About the number of bytes in a message.
-  fileprivate var size: Int {
+  /// About the number of bytes in messages, those of contents included: a replica takes them with the part.
+  var size: Int {
     switch self {
     case .text(let text): text.utf8.count + 2
     case .blob(let data): data.count + 4
+    case .file(let file): file.size
     default: 8
     }
   }

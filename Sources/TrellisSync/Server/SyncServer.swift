@@ -24,14 +24,15 @@ public final class SyncServer: Sendable {
 
   let container: PersistentContainer
   let policy: SyncPolicy
-  /// About the greatest number of bytes in a part of an answer. A single object may have more.
-  private let partSize: Int
+  let sizes: MessageSizes
   private let rights: Rights?
   private let scopes: Scopes?
   /// The clock, in microseconds since 1970.
   private let clock: @Sendable () -> Int64
   /// The ways from the older models of replicas to the server's.
   private let bridges = Locked<[String: ModelBridge]>([:])
+  /// The data of which a replica gets the next piece. Others are read anew.
+  let lastContent = Locked<(content: ExternalFile, bytes: [UInt8])?>(nil)
 
   /// Makes a container's store the one that replicas exchange with.
   ///
@@ -51,12 +52,12 @@ public final class SyncServer: Sendable {
 
   init(
     _ container: PersistentContainer, policy: SyncPolicy, rights: Rights? = nil, scopes: Scopes? = nil,
-    partSize: Int = 1 << 20,
+    sizes: MessageSizes = MessageSizes(),
     clock: @escaping @Sendable () -> Int64
   ) throws {
     self.container = container
     self.policy = policy
-    self.partSize = partSize
+    self.sizes = sizes
     self.rights = rights
     self.scopes = scopes
     self.clock = clock
@@ -121,9 +122,9 @@ public final class SyncServer: Sendable {
   }
 
   /// A record with the bytes that a change of it has to find.
-  private typealias KnownRecord = (record: ServerRecord, bytes: [UInt8])
+  typealias KnownRecord = (record: ServerRecord, bytes: [UInt8])
 
-  private func record(_ replica: Int64, of user: String?) throws -> KnownRecord {
+  func record(_ replica: Int64, of user: String?) throws -> KnownRecord {
     let name = ServerRecord.name(replica)
     guard let bytes = try container.notes(beginningWith: name)?[name] else { throw SyncError.unknownReplica }
     let record = try ServerRecord(bytes)
@@ -139,7 +140,7 @@ public final class SyncServer: Sendable {
   /// The way from the model of a replica to the server's; nil if they are the same.
   ///
   /// - Throws: ``SyncError``: `unknownModel`, `otherModel`, `newerReplica`.
-  private func bridge(from checksum: String) throws -> ModelBridge? {
+  func bridge(from checksum: String) throws -> ModelBridge? {
     if checksum == container.model.checksum { return nil }
     if let known = bridges.withLock({ $0[checksum] }) { return known }
     guard checksum.utf8.count == 16 else { throw SyncError.refused("a checksum is none") }
@@ -181,24 +182,46 @@ public final class SyncServer: Sendable {
   func push(_ request: PushRequest, from user: String? = nil) throws -> PushAnswer {
     let bridge = try bridge(from: request.model)
     guard request.sets.count <= PushRequest.mostSets else { throw SyncError.refused("it has too many change sets") }
-    var known: KnownRecord? = try record(request.replica, of: user)
-    var outcomes: [PushOutcome] = []
-    var others: [String: OtherChanges] = [:]
+    let given = try record(request.replica, of: user)
+    var known: KnownRecord? = given
     let delay = clock() &- request.now
+    var answer = PushAnswer(delay: delay, outcomes: [])
+    var contents: PushedContents?
+    if request.packed != nil || !request.pieces.isEmpty || request.sets.contains(where: { !$0.contents.isEmpty }) {
+      contents = try PushedContents(container, of: request.replica)
+    }
+    answer.wanted = try contents?.keep(request.pieces) ?? []
+    var sets = request.sets
+    if let packed = request.packed, let contents {
+      answer.wanted += contents.missing(of: [packed])
+      if !answer.wanted.isEmpty { return answer }
+      sets = try contents.sets(in: packed)
+    }
+    var others: [String: OtherChanges] = [:]
     var clocks = request.clocks
     clocks.isAtMost(delay)
-    let first = request.sets.first?.sequence ?? 0
-    for set in request.sets {
+    let first = sets.first?.sequence ?? 0
+    for (place, var set) in sets.enumerated() {
+      if set.sequence > given.record.last, let contents, !set.contents.isEmpty {
+        let missing = contents.missing(of: set.contents)
+        if !missing.isEmpty {
+          answer.wanted = contents.missing(of: sets[place...].reduce(into: []) { $0.formUnion($1.contents) })
+          return answer
+        }
+        set = try contents.completed(set)
+      }
       do {
-        let set = bridge?.translated(set) ?? set
+        set = bridge?.translated(set) ?? set
         let outcome = try apply(set, of: request.replica, user, first: first, clocks.best, &known, &others)
-        outcomes.append(bridge?.translated(outcome, of: set) ?? outcome)
-      } catch let error as SyncError where error.code == .copiedReplica && !outcomes.isEmpty {
+        answer.outcomes.append(bridge?.translated(outcome, of: set) ?? outcome)
+      } catch let error as SyncError where error.code == .copiedReplica && !answer.outcomes.isEmpty {
         // What was answered is answered; the rest comes again.
-        break
+        return answer
       }
     }
-    return PushAnswer(delay: delay, outcomes: outcomes)
+    // What comes behind has other contents.
+    if let contents, let last = sets.last, last.sequence > given.record.last { try contents.removeAll() }
+    return answer
   }
 
   private func apply(
@@ -292,7 +315,7 @@ public final class SyncServer: Sendable {
     guard let now else { throw SyncError.refused("a moment is invalid") }
     let scope = try scope(request.scope, of: user)
     do {
-      var reading = try StateReading(request, record.last, now, at: time, container, scope, limit: partSize)
+      var reading = try StateReading(request, record.last, now, at: time, container, scope, sizes: sizes)
       let answer = try reading.run()
       return bridge?.translated(answer) ?? answer
     } catch let error as StoreError where error.code == .historyExpired || error.code == .otherHistory {
@@ -326,7 +349,8 @@ public final class SyncServer: Sendable {
       case .register(let request): return SyncMessage.registered(try register(request, from: user)).bytes
       case .push(let request): return SyncMessage.pushed(try push(request, from: user)).bytes
       case .pull(let request): return SyncMessage.pulled(try pull(request, from: user)).bytes
-      case .registered, .pushed, .pulled, .refused: throw SyncError.refused("it is no request")
+      case .fetch(let request): return SyncMessage.fetched(try fetch(request, from: user)).bytes
+      case .registered, .pushed, .pulled, .fetched, .refused: throw SyncError.refused("it is no request")
       }
     } catch let error as SyncError {
       return SyncMessage.refused(code: error.code.rawValue, message: error.message, remedy: error.remedy).bytes

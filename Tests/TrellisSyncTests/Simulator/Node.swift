@@ -59,25 +59,50 @@ extension World {
     private(set) var recovered: Set<Int64> = []
     /// The moment of an answer that is being taken.
     var moment: String?
+    /// The last answer to a push, and an answer whose data is not all here. A program that ends forgets them.
+    var pushed: PushAnswer?
+    var part: PullAnswer?
+    private let sizes: MessageSizes
 
     /// The number that the server has given it; 0 for none.
     var number: Int64 { (try? replica.state().record?.number) ?? 0 }
 
-    init(_ model: ObjectModel, skew: Int64) throws {
+    init(_ model: ObjectModel, skew: Int64, _ sizes: MessageSizes) throws {
       store = try SyncStore(model)
       self.skew = skew
-      replica = try store.replica(skew: skew, interruption)
+      self.sizes = sizes
+      replica = try store.replica(skew: skew, interruption, sizes: sizes)
     }
 
     func restart() throws {
       try store.restart()
-      replica = try store.replica(skew: skew, interruption)
+      try begin()
     }
 
     func restore(_ copy: URL) throws {
       try store.restore(copy)
-      replica = try store.replica(skew: skew, interruption)
+      try begin()
       isRestored = true
+    }
+
+    private func begin() throws {
+      replica = try store.replica(skew: skew, interruption, sizes: sizes)
+      (pushed, part) = (nil, nil)
+    }
+
+    /// The next request.
+    func request() throws -> SyncMessage? {
+      if let request = try replica.registration() { return .register(request) }
+      if let request = try replica.nextPush(after: pushed) { return .push(request) }
+      if let part, let request = try replica.nextFetch(for: part) { return .fetch(request) }
+      return try replica.nextPull().map { .pull($0) }
+    }
+
+    /// The change sets of a request, wherever they are.
+    func sets(of request: PushRequest) throws -> [ChangeSet] {
+      guard let packed = request.packed else { return request.sets }
+      guard let outbox = try replica.state().outbox, outbox.packed == packed else { return [] }
+      return try replica.sets(of: outbox)
     }
 
     /// Takes an answer.
@@ -88,7 +113,7 @@ extension World {
       let wasRecovering = try replica.state().record?.recovery != nil
       let reception = try replica.receive(answer)
       if wasRecovering, case let state = try replica.state(), state.record?.recovery == nil {
-        recovered.formUnion(state.outbox?.sets.map(\.sequence) ?? [])
+        recovered.formUnion(try state.outbox.map(replica.sets)?.map(\.sequence) ?? [])
       }
       if reception == .applied {
         let saves = try store.container.history(since: before)

@@ -40,6 +40,8 @@ struct World {
     var restarts = 0
     var interrupted = 0
     var settled = 0
+    var wanted = 0
+    var fetched = 0
     var restored = 0
     var renewed = 0
     var messages: [String: Int] = [:]
@@ -64,7 +66,7 @@ struct World {
   private let checksEachStep: Bool
   private var isSettling = false
   private let restores: Bool
-  private let partSize: Int
+  private let sizes: MessageSizes
   /// Whether histories are deleted.
   private let expires: Bool
 
@@ -77,7 +79,7 @@ struct World {
     random = SeededGenerator(seed: seed)
     server = try SyncStore(model, kind)
     // Some answers have many parts.
-    partSize = random.below(2) == 0 ? 1 << 20 : 100 << random.below(5)
+    sizes = Self.sizes(&random)
     expires = random.below(2) == 0
     policy = Self.policy(model, &random)
     judge = Judge(server.container, policy)
@@ -93,8 +95,16 @@ struct World {
       }
     }
     for _ in 0..<replicas {
-      nodes.append(try Node(model, skew: random.below(3) == 0 ? 0 : Int64(random.below(21) - 10) * 86_400_000_000))
+      let skew = random.below(3) == 0 ? 0 : Int64(random.below(21) - 10) * 86_400_000_000
+      nodes.append(try Node(model, skew: skew, Self.sizes(&random)))
     }
+  }
+
+  /// Some messages are small, and some data is sent by itself.
+  private static func sizes(_ random: inout SeededGenerator) -> MessageSizes {
+    MessageSizes(
+      part: random.below(2) == 0 ? 1 << 20 : 100 << random.below(5),
+      inline: random.below(2) == 0 ? 1 << 16 : random.below(20))
   }
 
   private static func policy(_ model: ObjectModel, _ random: inout SeededGenerator) -> SyncPolicy {
@@ -109,7 +119,7 @@ struct World {
   private mutating func openServer() throws {
     let interruption = interruption
     servers = try [server.container, server.another()].map { container in
-      let server = try SyncServer(container, policy: policy, partSize: partSize) {
+      let server = try SyncServer(container, policy: policy, sizes: sizes) {
         interruption.clockIsRead()
         return Date().microseconds
       }
@@ -263,14 +273,9 @@ struct World {
     nodes[number].isWaiting = true
     planInterruption(of: nodes[number])
     defer { nodes[number].interruption.cancel() }
-    let replica = nodes[number].replica
     // A request has its time when it is made, which may be long before it is posted on a busy machine.
     let sent = Date().microseconds
-    if let request = try replica.registration() {
-      return post(.register(request), from: number, sent)
-    }
-    if let request = try replica.nextPush() { return post(.push(request), from: number, sent) }
-    if let request = try replica.nextPull() { post(.pull(request), from: number, sent) }
+    if let request = try nodes[number].request() { post(request, from: number, sent) }
   }
 
   private mutating func post(_ message: SyncMessage, from number: Int, _ sent: Int64) {
@@ -314,7 +319,7 @@ struct World {
       if expires, code == "expired" { break }
       // An old push, whose answers the replica has, has none.
       if case .push(let request) = try SyncMessage(bytes), code == "copied-replica",
-        let last = request.sets.first?.sequence,
+        let last = try nodes[number].sets(of: request).first?.sequence,
         try nodes[number].replica.state().record.map({ $0.sequence > last }) == true
       {
         break
@@ -323,10 +328,12 @@ struct World {
     case .pushed(let answer) where nodes[number].isRestored: totals.sets += answer.outcomes.count
     case .pushed(let answer):
       guard case .push(let request) = try SyncMessage(bytes) else { return [] }
-      let awaited = Set(try nodes[number].replica.state().outbox?.sets.map(\.sequence) ?? [])
+      let replica = nodes[number].replica
+      let awaited = Set(try replica.state().outbox.map(replica.sets)?.map(\.sequence) ?? [])
+      let sets = try nodes[number].sets(of: request)
       for outcome in answer.outcomes {
         let isNew = outcomes[number]?[outcome.sequence] == nil
-        if let set = request.sets.first(where: { $0.sequence == outcome.sequence }), isNew {
+        if let set = sets.first(where: { $0.sequence == outcome.sequence }), isNew {
           try weigh(outcome, set, of: number, request.replica)
         }
         if let first = outcomes[number]?[outcome.sequence] {
@@ -383,7 +390,7 @@ struct World {
       // An answer to an old message may come late: only the present one is that of a copy.
       let state = try node.replica.state()
       if case .push(let request) = try SyncMessage(letter.question), request.sets == state.outbox?.sets,
-        request.replica == state.record?.number
+        request.packed == state.outbox?.packed, request.replica == state.record?.number
       {
         totals.renewed += 1
         note("\(letter.node) is renewed")
@@ -391,36 +398,59 @@ struct World {
       }
     case .refused("expired", _, _): try begin(letter)
     case .pushed(let answer):
+      node.pushed = answer
+      if !answer.wanted.isEmpty { totals.wanted += 1 }
       for conflict in try node.replica.receive(answer) where !node.isRestored {
         if node.conflicts[conflict.sequence] != nil { fail("\(letter.node).\(conflict.sequence) is reported twice") }
         node.conflicts[conflict.sequence] = conflict
+        if conflict.changes.objects.contains(where: { $0.values.contains { $0.value.isNamed } }) {
+          fail("\(letter.node).\(conflict.sequence) is reported without its data")
+        }
       }
-    case .pulled(let answer):
-      let reception: Replica.Reception
-      let own = try OwnChanges(node)
-      do {
-        reception = try node.receive(answer)
-      } catch let error as SyncError where error.code == .copiedReplica && node.isRestored {
-        totals.renewed += 1
-        note("\(letter.node) is renewed after a pull")
-        return try node.replica.renew()
-      }
-      if [.applied, .part].contains(reception) { try compare(node, letter.node, answer, own) }
-      note("\(letter.node) pulls \(answer.states.count) \(answer.gone.count) \(reception)")
-      switch reception {
-      case .applied: totals.applied += 1
-      case .part: totals.parts += 1
-      case .outdated: totals.outdated += 1
-      case .pushFirst: totals.pushFirst += 1
-      }
+    case .fetched(let answer):
+      guard case .fetch(let request) = try SyncMessage(letter.question) else { return }
+      totals.fetched += 1
+      try node.replica.receive(answer, to: request)
+      if let part = node.part, try node.replica.nextFetch(for: part) == nil { try receive(part, letter.node) }
+    case .pulled(let answer): try receive(answer, letter.node)
     default: break
+    }
+  }
+
+  /// Takes an answer, or waits for its data.
+  private mutating func receive(_ answer: PullAnswer, _ number: Int) throws {
+    let node = nodes[number]
+    node.part = nil
+    let reception: Replica.Reception
+    let own = try OwnChanges(node)
+    do {
+      reception = try node.receive(answer)
+    } catch let error as SyncError where error.code == .copiedReplica && node.isRestored {
+      totals.renewed += 1
+      note("\(number) is renewed after a pull")
+      return try node.replica.renew()
+    }
+    if [.applied, .part].contains(reception) { try compare(node, number, answer, own) }
+    note("\(number) pulls \(answer.states.count) \(answer.gone.count) \(reception)")
+    switch reception {
+    case .applied: totals.applied += 1
+    case .part: totals.parts += 1
+    case .outdated: totals.outdated += 1
+    case .pushFirst: totals.pushFirst += 1
+    case .incomplete: node.part = answer
     }
   }
 
   /// Begins anew what needs a moment that the server has deleted.
   private mutating func begin(_ letter: Letter) throws {
     let replica = nodes[letter.node].replica
-    guard case .pull(let request) = try SyncMessage(letter.question), try replica.nextPull() == request else { return }
+    switch try SyncMessage(letter.question) {
+    case .pull(let request): guard try replica.nextPull() == request else { return }
+    case .fetch(let request):
+      guard nodes[letter.node].part?.token == request.moment else { return }
+      nodes[letter.node].part = nil
+    default: return
+    }
     totals.recovered += 1
     note("\(letter.node) begins anew")
     try replica.recoverWithoutBase()
@@ -480,40 +510,17 @@ struct World {
 
   private mutating func settle(_ number: Int, _ round: Int) throws {
     for _ in 0..<1_000 where failures.isEmpty {
-      let replica = nodes[number].replica
+      let node = nodes[number]
       let sent = Date().microseconds
       defer { slowest[number] = max(slowest[number] ?? 0, Date().microseconds - sent) }
-      let message: SyncMessage
-      if let request = try replica.registration() {
-        message = .register(request)
-      } else if let request = try replica.nextPush() {
-        message = .push(request)
-      } else if let request = try replica.nextPull() {
-        let question = SyncMessage.pull(request).bytes
-        let bytes = try answer(question, number, sent: sent)
-        if case .refused("expired", _, _) = try SyncMessage(bytes) {
-          try begin(Letter(node: number, toServer: false, bytes: bytes, question: question))
-        } else if case .pulled(let answer) = try SyncMessage(bytes) {
-          let reception: Replica.Reception
-          do {
-            reception = try nodes[number].receive(answer)
-          } catch let error as SyncError where error.code == .copiedReplica && nodes[number].isRestored {
-            totals.renewed += 1
-            try replica.renew()
-            continue
-          }
-          note("\(number) pulls at last \(answer.states.count) \(answer.gone.count) \(reception)")
-          try check(nodes[number].store, "\(number) at last")
-          if try reception == .applied && replica.isSettled { return }
-        }
-        continue
-      } else {
-        continue
-      }
+      guard let message = try node.request() else { continue }
+      let before = totals.applied
       try receive(
         Letter(
           node: number, toServer: false, bytes: try answer(message.bytes, number, sent: sent), sent: sent,
           question: message.bytes))
+      try check(node.store, "\(number) at last")
+      if try totals.applied > before && node.replica.isSettled { return }
     }
     if failures.isEmpty { fail("\(number) does not come to rest in round \(round)") }
   }
@@ -539,4 +546,9 @@ struct World {
       if outcomes[sequence]?.verdict == .refused { fail("\(number).\(sequence) was refused and applied") }
     }
   }
+}
+
+extension StoredValue {
+  /// Whether it is the name of data that is elsewhere.
+  fileprivate var isNamed: Bool { if case .file(let file) = self { file.origin == nil } else { false } }
 }

@@ -55,15 +55,19 @@ final class SyncStore {
   func replica() throws -> Replica { try Replica(container) }
 
   /// A replica on a computer with a wrong clock.
-  func replica(skew: Int64, _ interruption: Interruption = Interruption()) throws -> Replica {
-    try Replica(container) {
+  func replica(
+    skew: Int64, _ interruption: Interruption = Interruption(), sizes: MessageSizes = MessageSizes()
+  ) throws -> Replica {
+    try Replica(container, sizes: sizes) {
       interruption.clockIsRead()
       return skew
     }
   }
 
-  func server(_ policy: SyncPolicy = SyncPolicy(), partSize: Int = 1 << 20) throws -> SyncServer {
-    try SyncServer(container, policy: policy, partSize: partSize) {
+  func server(
+    _ policy: SyncPolicy = SyncPolicy(), partSize: Int = 1 << 20, inline: Int = 1 << 16
+  ) throws -> SyncServer {
+    try SyncServer(container, policy: policy, sizes: MessageSizes(part: partSize, inline: inline)) {
       Int64(Date().timeIntervalSince1970 * 1_000_000)
     }
   }

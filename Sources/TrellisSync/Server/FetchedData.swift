@@ -1,0 +1,55 @@
+import TrellisModel
+@_spi(Generated) import TrellisRuntime
+import TrellisStorage
+import TrellisTimeTravel
+
+// MARK: - Data that answers name
+
+extension SyncServer {
+  /// Answers with pieces of data that an answer has named. The digest of the data is known to those only who got such an
+  /// answer, or have the data.
+  func fetch(_ request: ContentRequest, from user: String? = nil) throws -> ContentAnswer {
+    let bridge = try bridge(from: request.model)
+    _ = try record(request.replica, of: user)
+    guard request.places.count <= ContentRequest.mostPlaces else { throw SyncError.refused("it has too many places") }
+    guard let moment = HistoryToken(request.moment) else { throw SyncError.refused("a moment is invalid") }
+    do {
+      let view = MomentView(try container.newContext(asOf: moment))
+      var pieces: [ContentPiece] = []
+      var size = 0
+      for wanted in request.places where size < sizes.part {
+        let place = wanted.place
+        guard let bytes = try bytes(wanted, bridge, view) else { continue }
+        let piece = Array(bytes.dropFirst(place.offset).prefix(max(1, sizes.part - size)))
+        size += piece.count
+        pieces.append(ContentPiece(content: place.content, offset: place.offset, bytes: piece))
+        remember(bytes, place.content, after: place.offset + piece.count)
+      }
+      return ContentAnswer(pieces: pieces)
+    } catch let error as StoreError where error.code == .historyExpired || error.code == .otherHistory {
+      throw SyncError.expired
+    }
+  }
+
+  private func bytes(_ wanted: ContentRequest.Place, _ bridge: ModelBridge?, _ view: MomentView) throws -> [UInt8]? {
+    let content = wanted.place.content
+    if let last = lastContent.withLock({ $0 }), last.content == content { return last.bytes }
+    let (entity, number) = bridge?.newer(wanted.entity, wanted.property) ?? (wanted.entity, wanted.property)
+    guard let property = container.model.property(entity, number), property.attribute != nil,
+      let object = try view.object(wanted.key, of: entity), view.entity(of: object).index == entity,
+      let value = try view.rowValue(of: property, object)
+    else { return nil }
+    switch value {
+    case .blob(let bytes): return bytes.withUnsafeBytes(content.holds) ? bytes : nil
+    case .file(let file): return file == content ? try file.origin?.bytes(of: file) : nil
+    default: return nil
+    }
+  }
+
+  /// Keeps data for the request for its next piece.
+  private func remember(_ bytes: [UInt8], _ content: ExternalFile, after count: Int) {
+    lastContent.withLock { last in
+      if count < bytes.count { last = (content, bytes) } else if last?.content == content { last = nil }
+    }
+  }
+}
