@@ -27,7 +27,8 @@ private final class MeasuredTransport: SyncTransport {
   private let change: @Sendable (SyncMessage) -> SyncMessage
 
   init(
-    to server: SyncServer, endsAfter count: Int = .max, change: @escaping @Sendable (SyncMessage) -> SyncMessage = { $0 }
+    to server: SyncServer, endsAfter count: Int = .max,
+    change: @escaping @Sendable (SyncMessage) -> SyncMessage = { $0 }
   ) {
     self.server = server
     rest = Locked(count)

@@ -18,7 +18,7 @@ import TrellisTestSupport
     let stage = try Stage(place, &random)
     var liar = Liar(stage.office.container.model, seed: random.next())
     let pool = try stage.requests(&random)
-    for case .push(let request) in pool { liar.learn(request) }
+    for message in pool { liar.learn(message) }
     var verdicts: [String: Int] = [:]
     for number in 0..<count {
       // The store stays small, and its objects are those of the pool.
@@ -34,6 +34,9 @@ import TrellisTestSupport
       } else if case .pull(var request) = message {
         liar.lie(about: &request)
         message = .pull(request)
+      } else if case .fetch(var request) = message {
+        liar.lie(about: &request)
+        message = .fetch(request)
       }
       let bytes = random.below(4) == 0 ? random.mutated(message.bytes) : message.bytes
       let before = try stage.office.container.historyToken()
@@ -44,10 +47,14 @@ import TrellisTestSupport
         #expect(code != SyncError.Code.serverFailed.rawValue, comment)
         isRefused = true
       case .pushed(let answer):
+        if !answer.wanted.isEmpty { verdicts["wanted", default: 0] += 1 }
         for outcome in answer.outcomes {
           verdicts[outcome.reason?.rawValue ?? "\(outcome.verdict)", default: 0] += 1
         }
         isRefused = answer.outcomes.allSatisfy { $0.verdict == .refused }
+      case .fetched(let answer):
+        verdicts[answer.pieces.isEmpty ? "no piece" : "fetched", default: 0] += 1
+        isRefused = true
       default: isRefused = true
       }
       if isRefused, try stage.office.container.historyToken() != before {
@@ -75,9 +82,12 @@ import TrellisTestSupport
     for _ in 0..<12 {
       try stage.change(stage.office, &random)
       try stage.change(stage.phone, &random)
-      if let request = try replica.nextPush(), case let answer = try stage.server.push(request) {
+      var last: PushAnswer?
+      while let request = try replica.nextPush(after: last), case let answer = try stage.server.push(request) {
         outcomes += answer.outcomes
-        if random.below(3) > 0 { try replica.receive(answer) }
+        if answer.wanted.isEmpty && random.below(3) == 0 { break }
+        try replica.receive(answer)
+        last = answer
       }
       guard let request = try replica.nextPull() else { continue }
       for since in [request.since, ""] {
@@ -85,7 +95,7 @@ import TrellisTestSupport
         request.since = since
         pulls.append(try stage.server.pull(request))
       }
-      if random.below(2) == 0 { _ = try replica.receive(pulls[pulls.count - 2]) }
+      if random.below(2) == 0 { _ = try stage.take(pulls[pulls.count - 2]) }
     }
     for answer in pulls { liar.learn(answer) }
     var results: [String: Int] = [:]
@@ -95,8 +105,14 @@ import TrellisTestSupport
       let before = try stage.phone.container.historyToken()
       do {
         if random.below(4) == 0 {
-          let sets = try replica.nextPush()?.sets ?? []
+          let request = try replica.nextPush()
+          let sets = try request.flatMap { _ in try replica.state().outbox }.map(replica.sets) ?? []
           var answer = PushAnswer(delay: liar.number(), outcomes: [])
+          if let request, random.below(4) == 0 {
+            answer.wanted = try stage.server.push(request).wanted
+            liar.lie(about: &answer)
+            if let pieces = try replica.nextPush(after: answer) { _ = try stage.server.push(pieces) }
+          }
           for set in sets {
             var outcome = outcomes.randomElement(using: &random) ?? PushOutcome(sequence: 1, id: 1, verdict: .accepted)
             (outcome.sequence, outcome.id) = (set.sequence, set.id)
@@ -115,7 +131,14 @@ import TrellisTestSupport
           liar.lie(about: &answer)
           // The bytes are those of a message in any case.
           guard case .pulled(let read) = try SyncMessage(SyncMessage.pulled(answer).bytes) else { continue }
-          let reception = try replica.receive(read)
+          var reception = try replica.receive(read)
+          if reception == .incomplete, let request = try replica.nextFetch(for: read) {
+            var answer = try stage.server.fetch(request)
+            liar.lie(about: &answer)
+            try replica.receive(answer, to: request)
+            results["fetched", default: 0] += 1
+            reception = try replica.receive(read)
+          }
           results["\(reception)", default: 0] += 1
           if reception == .outdated || random.below(8) == 0 { try replica.giveUpDownload() }
         }
@@ -147,8 +170,9 @@ import TrellisTestSupport
     init(_ place: Int, _ random: inout SeededGenerator) throws {
       model = SyncModels.model([SyncModels.lists, SyncModels.shapes, SyncModels.boxes][place])
       (office, phone) = (try SyncStore(model), try SyncStore(model))
-      server = try office.server(SyncPolicy([.latest, .sum, .server][place]))
-      replica = try phone.replica()
+      server = try office.server(
+        SyncPolicy([.latest, .sum, .server][place]), partSize: place == 1 ? 300 : 1 << 20, inline: 2 << place)
+      replica = try phone.replica(skew: 0, sizes: MessageSizes(part: place == 1 ? 500 : 1 << 20, inline: 2 << place))
       for _ in 0..<30 { try change(office, &random) }
       if let request = try replica.registration() { try replica.receive(try server.register(request)) }
       try pull()
@@ -159,7 +183,30 @@ import TrellisTestSupport
     }
 
     func pull() throws {
-      if let request = try replica.nextPull() { _ = try replica.receive(try server.pull(request)) }
+      for _ in 0..<1_000 {
+        guard let request = try replica.nextPull() else { return }
+        let answer = try server.pull(request)
+        if try take(answer) != .part { return }
+      }
+    }
+
+    /// Takes an answer with its data.
+    func take(_ answer: PullAnswer) throws -> Replica.Reception {
+      while let request = try replica.nextFetch(for: answer) { try replica.receive(server.fetch(request), to: request) }
+      return try replica.receive(answer)
+    }
+
+    /// Sends everything, and returns the requests.
+    func push() throws -> [SyncMessage] {
+      var messages: [SyncMessage] = []
+      var last: PushAnswer?
+      while let request = try replica.nextPush(after: last) {
+        messages.append(.push(request))
+        let answer = try server.push(request)
+        try replica.receive(answer)
+        last = answer
+      }
+      return messages
     }
 
     func lastSequence() throws -> Int64 {
@@ -173,13 +220,12 @@ import TrellisTestSupport
       for _ in 0..<40 {
         for _ in 0..<(1 + random.below(3)) { try change(phone, &random) }
         if random.below(3) == 0 { try change(office, &random) }
-        if let request = try replica.nextPush() {
-          messages.append(.push(request))
-          try replica.receive(try server.push(request))
-        }
+        messages += try push()
         if let request = try replica.nextPull() {
           if random.below(4) == 0 { messages.append(.pull(request)) }
-          if random.below(2) == 0 { _ = try replica.receive(try server.pull(request)) }
+          let answer = try server.pull(request)
+          if let request = try replica.nextFetch(for: answer) { messages.append(.fetch(request)) }
+          if random.below(2) == 0 { _ = try take(answer) }
         }
       }
       return messages
@@ -195,18 +241,78 @@ private struct Liar {
   private var values: [StoredValue] = [
     .null, .integer(.max), .integer(.min), .integer(-1), .real(.nan), .real(.infinity), .text(""), .text("\u{0}"),
     .blob([]),
-    .text("99999999999999999999999999999999"),
+    .text("99999999999999999999999999999999"), .file(ExternalFile(naming: [1, 2, 3])),
   ]
+  private var contents = [ExternalFile(naming: [1, 2, 3]), ExternalFile(naming: [])]
+  private var pieces = [ContentPiece(content: ExternalFile(naming: [1, 2, 3]), offset: 0, bytes: [1, 2, 3])]
 
   init(_ model: Model, seed: UInt64) {
     self.model = model
     random = SeededGenerator(seed: seed)
   }
 
-  mutating func learn(_ request: PushRequest) {
-    for set in request.sets {
-      keys += set.keys
-      values += set.objects.flatMap(\.values).map(\.value)
+  mutating func learn(_ message: SyncMessage) {
+    switch message {
+    case .push(let request):
+      for set in request.sets {
+        keys += set.keys
+        values += set.objects.flatMap(\.values).map(\.value)
+        contents += set.contents
+      }
+      pieces += request.pieces
+    case .fetch(let request): contents += request.places.map(\.place.content)
+    default: break
+    }
+  }
+
+  private mutating func content() -> ExternalFile {
+    let content = contents[random.below(contents.count)]
+    if random.below(4) > 0 { return content }
+    return ExternalFile(content.digest, size: [0, 1, content.size + 1, Int(Int32.max)][random.below(4)], origin: nil)
+  }
+
+  private mutating func contentPlace() -> ContentPlace {
+    let content = content()
+    return ContentPlace(content: content, offset: random.below(3) == 0 ? random.below(content.size + 1) : 0)
+  }
+
+  private mutating func piece() -> ContentPiece {
+    var piece = pieces[random.below(pieces.count)]
+    switch random.below(5) {
+    case 0: piece.content = content()
+    case 1: piece.offset = random.below(piece.content.size + 1)
+    case 2: piece.bytes = piece.bytes.reversed()
+    case 3: piece.bytes = []
+    default: break
+    }
+    return piece
+  }
+
+  mutating func lie(about answer: inout PushAnswer) {
+    for _ in 0..<random.below(3) { answer.wanted.append(contentPlace()) }
+    if !answer.wanted.isEmpty, random.below(3) == 0 { answer.wanted.remove(at: random.below(answer.wanted.count)) }
+  }
+
+  mutating func lie(about answer: inout ContentAnswer) {
+    pieces += answer.pieces
+    for _ in 0..<random.below(3) { answer.pieces.append(piece()) }
+    if !answer.pieces.isEmpty, random.below(3) == 0 { answer.pieces.shuffle(using: &random) }
+  }
+
+  mutating func lie(about request: inout ContentRequest) {
+    switch random.below(6) {
+    case 0: request.moment = ["", "x", "a:1:2:3"][random.below(3)]
+    case 1 where random.below(4) == 0: request.replica = number()
+    case 2: request.places.append(.init(key: key(), entity: entity(), property: property(), place: contentPlace()))
+    default:
+      guard !request.places.isEmpty else { return }
+      let place = random.below(request.places.count)
+      switch random.below(4) {
+      case 0: request.places[place].key = key()
+      case 1: request.places[place].entity = entity()
+      case 2: request.places[place].property = property()
+      default: request.places[place].place = contentPlace()
+      }
     }
   }
 
@@ -239,6 +345,8 @@ private struct Liar {
         request.clocks.isAtMost(number())
       case 2: if !request.sets.isEmpty { request.sets.append(request.sets[random.below(request.sets.count)]) }
       case 3 where random.below(8) == 0: request.replica = number()
+      case 4: request.pieces.append(piece())
+      case 5 where random.below(4) == 0: request.packed = content()
       default:
         guard !request.sets.isEmpty else { continue }
         lie(about: &request.sets[random.below(request.sets.count)])

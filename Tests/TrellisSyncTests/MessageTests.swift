@@ -177,7 +177,8 @@ extension SeededGenerator {
     case 1: return .registered(RegisterAnswer(identity: text(), number: key(), now: key()))
     case 2:
       return .push(
-        PushRequest(replica: key(), model: text(), now: key(), clocks: clocks(), sets: list(3) { $0.set() },
+        PushRequest(
+          replica: key(), model: text(), now: key(), clocks: clocks(), sets: list(3) { $0.set() },
           packed: below(3) == 0 ? content() : nil, pieces: list(2) { $0.piece() }))
     case 3:
       return .pushed(

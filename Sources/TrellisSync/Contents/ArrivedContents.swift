@@ -37,7 +37,9 @@ struct ArrivedContents {
   /// - Returns: the note of the piece; nil if it was not added.
   mutating func add(_ piece: ContentPiece) -> StoreNote? {
     let count = counts[piece.content] ?? 0
-    guard piece.offset == count, !piece.bytes.isEmpty, count + piece.bytes.count <= piece.content.size else { return nil }
+    guard piece.offset == count, !piece.bytes.isEmpty, count + piece.bytes.count <= piece.content.size else {
+      return nil
+    }
     counts[piece.content] = count + piece.bytes.count
     return notes.note(piece)
   }

@@ -62,6 +62,16 @@ extension StoredValue {
     default: self
     }
   }
+
+  /// About the number of bytes in messages, those of contents included: a replica takes them with the part.
+  var size: Int {
+    switch self {
+    case .text(let text): text.utf8.count + 2
+    case .blob(let data): data.count + 4
+    case .file(let file): file.size
+    default: 8
+    }
+  }
 }
 
 extension ExternalFile {

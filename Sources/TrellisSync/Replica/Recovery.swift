@@ -138,7 +138,8 @@ extension Replica {
       found.sequence = min(0, try conflicts().first?.sequence ?? 0) - 1
       found.id = .random(in: .min ... .max)
       let conflict = SyncConflict(
-        try withContents(found), PushOutcome(sequence: found.sequence, id: found.id, verdict: .refused, reason: .unknownHistory))
+        try withContents(found),
+        PushOutcome(sequence: found.sequence, id: found.id, verdict: .refused, reason: .unknownHistory))
       changes.append(StoreNote(Self.conflictName(found), former: nil, value: conflict.bytes(plain.model.checksum)))
     }
     if !recovery.isBase {

@@ -313,7 +313,8 @@ extension Replica {
     let skew = skew()
     guard var seen = HistoryToken(record.cut) else { throw SyncError.damagedMessage }
     var previous = try plain.keptTransaction(seen)
-    while sets.count < count, rest > 0, case let saves = try plain.history(since: seen, limit: 100), let last = saves.last,
+    while sets.count < count, rest > 0, case let saves = try plain.history(since: seen, limit: 100),
+      let last = saves.last,
       last.token != seen
     {
       for save in saves where sets.count < count && rest > 0 {
@@ -525,7 +526,8 @@ extension Replica {
     }
     changed.clocks.isAtLeast(bound)
     context.notes =
-      [state.change(changed)] + staged.map { StoreNote($0.name, former: $0.bytes, value: nil) } + (try arrived.removal())
+      [state.change(changed)] + staged.map { StoreNote($0.name, former: $0.bytes, value: nil) }
+      + (try arrived.removal())
     try context.save(mergePolicy: .error)
     return answer.next == nil ? .applied : .part
   }

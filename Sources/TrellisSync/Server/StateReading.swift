@@ -288,15 +288,3 @@ extension ObjectState {
     values.reduce(12) { $0 + 2 + $1.value.size } + lists.reduce(0) { $0 + 3 + $1.members.count * 8 }
   }
 }
-
-extension StoredValue {
-  /// About the number of bytes in messages, those of contents included: a replica takes them with the part.
-  var size: Int {
-    switch self {
-    case .text(let text): text.utf8.count + 2
-    case .blob(let data): data.count + 4
-    case .file(let file): file.size
-    default: 8
-    }
-  }
-}

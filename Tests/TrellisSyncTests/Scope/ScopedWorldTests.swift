@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TrellisModel
 import TrellisTestSupport
@@ -12,6 +13,7 @@ import TrellisTestSupport
     let server: SyncStore
     let sync: SyncServer
     let scopes: [String: SyncScope]
+    let sizes: MessageSizes
     var stores: [SyncStore] = []
     var names: [String] = []
     var random: SeededGenerator
@@ -20,8 +22,15 @@ import TrellisTestSupport
       let model = SyncModels.model(text)
       server = try SyncStore(model, kind)
       self.scopes = scopes
-      sync = try SyncServer(server.container, scopes: { request, _ in scopes[request?.name ?? ""] })
       random = SeededGenerator(seed: seed)
+      sizes = MessageSizes(
+        part: random.below(2) == 0 ? 1 << 20 : 100 << random.below(6),
+        inline: random.below(2) == 0 ? 1 << 16 : random.below(10))
+      sync = try SyncServer(
+        server.container, policy: SyncPolicy(), scopes: { request, _ in scopes[request?.name ?? ""] }, sizes: sizes
+      ) {
+        Date().microseconds
+      }
       for _ in 0..<3 {
         stores.append(try SyncStore(model))
         names.append("")
@@ -39,7 +48,8 @@ import TrellisTestSupport
     }
 
     func exchange(_ number: Int) async throws {
-      let replica = try Replica(stores[number].container, scope: SyncScope.Request(names[number]))
+      let replica = try Replica(
+        stores[number].container, scope: SyncScope.Request(names[number]), sizes: sizes, skew: { 0 })
       try await replica.exchange(with: LocalTransport(to: sync))
     }
 

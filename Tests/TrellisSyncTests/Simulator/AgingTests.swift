@@ -76,7 +76,10 @@ private final class FlakyTransport: SyncTransport {
         },
         "Line": {
           "renamedFrom": "Item",
-          "attributes": { "text": "string", "struck": { "type": "bool", "default": false, "renamedFrom": "done" } },
+          "attributes": {
+            "text": "string", "struck": { "type": "bool", "default": false, "renamedFrom": "done" },
+            "image": { "type": "data?", "externalStorage": true, "renamedFrom": "picture" }
+          },
           "relationships": {
             "page": { "destination": "Page", "inverse": "lines", "renamedFrom": "list" },
             "marks": { "destination": "Badge", "inverse": "lines", "toMany": true, "renamedFrom": "tags" },
@@ -117,6 +120,8 @@ private final class FlakyTransport: SyncTransport {
       let stores = try (0..<3).map { _ in try SyncStore(SyncModels.model(SyncModels.lists)) }
       var old: Set<Int> = [0, 1, 2]
       let partSize = random.below(2) == 0 ? 1 << 20 : 50 << random.below(6)
+      let inline = random.below(2) == 0 ? 1 << 16 : random.below(10)
+      let sizes = MessageSizes(part: random.below(2) == 0 ? 1 << 20 : 100 << random.below(5), inline: inline)
       for _ in 0..<60 {
         let number = random.below(3)
         let store = stores[number]
@@ -138,9 +143,9 @@ private final class FlakyTransport: SyncTransport {
         case 5, 6, 7: try edit(store, &random)
         default:
           let transport = FlakyTransport(
-            to: try server.server(partSize: partSize), SeededGenerator(seed: random.next()))
+            to: try server.server(partSize: partSize, inline: inline), SeededGenerator(seed: random.next()))
           do {
-            conflicts += try await store.replica().exchange(with: transport).conflicts.count
+            conflicts += try await store.replica(skew: 0, sizes: sizes).exchange(with: transport).conflicts.count
             exchanges += 1
           } catch is FlakyTransport.Lost {
             broken += 1
@@ -150,7 +155,8 @@ private final class FlakyTransport: SyncTransport {
       }
       for _ in 0..<2 {
         for store in stores {
-          try await store.replica().exchange(with: LocalTransport(to: try server.server(partSize: partSize)))
+          try await store.replica(skew: 0, sizes: sizes).exchange(
+            with: LocalTransport(to: try server.server(partSize: partSize, inline: inline)))
         }
       }
       for number in old {

@@ -86,7 +86,8 @@ struct Scribe {
     case .bool: .integer(Int64(number % 2))
     case .date: .integer(Int64(number) * 86_400_000_000)
     case .decimal: .text("\(number)")
-    case .data: .blob([UInt8](repeating: UInt8(number), count: number == 0 ? 200_000 : number))
+    case .data:
+      .blob([UInt8](repeating: UInt8(number), count: number > 1 ? number : random.below(8) == 0 ? 200_000 : 3_000))
     default: .text("text \(number)")
     }
   }

@@ -509,7 +509,8 @@ struct World {
   }
 
   private mutating func settle(_ number: Int, _ round: Int) throws {
-    for _ in 0..<1_000 where failures.isEmpty {
+    // Large data may have thousands of pieces.
+    for _ in 0..<20_000 where failures.isEmpty {
       let node = nodes[number]
       let sent = Date().microseconds
       defer { slowest[number] = max(slowest[number] ?? 0, Date().microseconds - sent) }

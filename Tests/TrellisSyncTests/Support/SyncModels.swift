@@ -28,7 +28,10 @@ enum SyncModels {
           }
         },
         "Item": {
-          "attributes": { "text": "string", "done": { "type": "bool", "default": false } },
+          "attributes": {
+            "text": "string", "done": { "type": "bool", "default": false },
+            "picture": { "type": "data?", "externalStorage": true }
+          },
           "relationships": {
             "list": { "destination": "List", "inverse": "items" },
             "tags": { "destination": "Tag", "inverse": "items", "toMany": true },
