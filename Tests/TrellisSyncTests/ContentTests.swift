@@ -18,19 +18,21 @@ private final class MeasuredTransport: SyncTransport {
     var received = 0
     var largest = 0
     var fetches = 0
-    var pieces = 0
+    var pushes = 0
   }
 
   private let server: SyncServer
   private let rest: Locked<Int>
   private let counted = Locked(Counts())
+  let messageSize: Int
   private let change: @Sendable (SyncMessage) -> SyncMessage
 
   init(
-    to server: SyncServer, endsAfter count: Int = .max,
+    to server: SyncServer, messageSize: Int = 10_000, endsAfter count: Int = .max,
     change: @escaping @Sendable (SyncMessage) -> SyncMessage = { $0 }
   ) {
     self.server = server
+    self.messageSize = messageSize
     rest = Locked(count)
     self.change = change
   }
@@ -52,7 +54,7 @@ private final class MeasuredTransport: SyncTransport {
       counts.received += answer.count
       counts.largest = max(counts.largest, message.count, answer.count)
       if case .fetch = request { counts.fetches += 1 }
-      if case .push(let request) = request { counts.pieces += request.pieces.count }
+      if case .push = request { counts.pushes += 1 }
     }
     return answer
   }
@@ -110,10 +112,10 @@ private final class MeasuredTransport: SyncTransport {
     func replica(_ store: SyncStore) throws -> Replica { try store.replica(skew: 0, sizes: sizes) }
 
     @discardableResult func exchange(
-      _ store: SyncStore, endsAfter count: Int = .max,
+      _ store: SyncStore, messageSize: Int = 10_000, endsAfter count: Int = .max,
       change: @escaping @Sendable (SyncMessage) -> SyncMessage = { $0 }
     ) async throws -> (report: ExchangeReport?, counts: MeasuredTransport.Counts) {
-      let transport = MeasuredTransport(to: server, endsAfter: count, change: change)
+      let transport = MeasuredTransport(to: server, messageSize: messageSize, endsAfter: count, change: change)
       do {
         return (try await replica(store).exchange(with: transport), transport.counts)
       } catch is MeasuredTransport.Ended {
@@ -179,6 +181,39 @@ private final class MeasuredTransport: SyncTransport {
     }
     #expect(sent > 45_000 && sent < 60_000)
     #expect(received > 45_000 && received < 60_000)
+    try scene.expectEqual()
+  }
+
+  @Test("A push whose answer is lost sends large data once") func lostAnswer() async throws {
+    let scene = try Scene()
+    for store in [scene.phone, scene.tablet] { try await scene.exchange(store) }
+    try scene.insert(scene.phone, "summit", bytes: Self.bytes(45_000, 17))
+    let replica = try scene.replica(scene.phone)
+    var last: PushAnswer?
+    while let request = try replica.nextPush(after: last) {
+      let answer = try scene.server.push(request)
+      if !answer.outcomes.isEmpty { break }
+      last = answer
+    }
+    #expect(try scene.office.texts("Picture") == ["summit"])
+    #expect(try await scene.exchange(scene.phone).counts.sent < 2_000)
+    try await scene.exchange(scene.tablet)
+    try scene.expectEqual()
+  }
+
+  @Test("Data that fits into a message takes no message of its own") func fits() async throws {
+    let scene = try Scene()
+    for store in [scene.phone, scene.tablet] { try await scene.exchange(store) }
+    for number in 0..<5 {
+      try scene.insert(scene.phone, "summit \(number)", bytes: Self.bytes(6_000, UInt64(20 + number)))
+    }
+    // A save with its data is a push, as two of them are too large for one.
+    #expect(try await scene.exchange(scene.phone).counts.pushes == 5)
+    #expect(try await scene.exchange(scene.tablet).counts.fetches == 5)
+    try scene.insert(scene.tablet, "valley", bytes: Self.bytes(90_000, 30))
+    // A transport with large messages needs no second one.
+    #expect(try await scene.exchange(scene.tablet, messageSize: 100_000).counts.pushes == 1)
+    #expect(try await scene.exchange(scene.phone, messageSize: 100_000).counts.fetches == 1)
     try scene.expectEqual()
   }
 

@@ -215,7 +215,7 @@ extension SeededGenerator {
     case 6:
       return .fetch(
         ContentRequest(
-          replica: key(), model: text(), moment: text(),
+          replica: key(), model: text(), moment: text(), size: below(1_000),
           places: list(3) {
             .init(key: $0.key(), entity: $0.below(5), property: $0.below(6), place: $0.contentPlace())
           }))

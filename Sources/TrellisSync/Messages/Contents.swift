@@ -34,6 +34,8 @@ struct ContentRequest: Hashable, Sendable {
   var model: String
   /// The moment whose states the answer has.
   var moment: String
+  /// About the greatest number of bytes in the answer.
+  var size: Int
   var places: [Place]
 }
 
@@ -154,6 +156,7 @@ extension ContentRequest {
     writer.signed(replica)
     writer.text(model)
     writer.text(moment)
+    writer.count(size)
     writer.list(places) { writer, place in
       writer.signed(place.key)
       writer.count(place.entity)
@@ -166,6 +169,7 @@ extension ContentRequest {
     replica = try reader.signed()
     model = try reader.text()
     moment = try reader.text()
+    size = Int(clamping: try reader.number())
     places = try reader.list { reader throws(SyncError) in
       Place(
         key: try reader.signed(), entity: try reader.index(), property: try reader.index(),

@@ -83,7 +83,7 @@ extension Replica {
     to transport: some SyncTransport, _ report: inout ExchangeReport, _ step: (ExchangeStep) throws -> Void
   ) async throws {
     var last: PushAnswer?
-    while let request = try nextPush(after: last) {
+    while let request = try nextPush(after: last, atMost: transport.messageSize) {
       try step(.sending(max(1, request.sets.count)))
       guard case .pushed(let answer) = try await ask(.push(request), transport) else { throw SyncError.damagedMessage }
       report.conflicts += try receive(answer)
@@ -110,7 +110,7 @@ extension Replica {
   ) async throws -> Bool {
     try await reading(isBegun: true) {
       var last: ContentRequest?
-      while let request = try nextFetch(for: answer) {
+      while let request = try nextFetch(for: answer, atMost: transport.messageSize) {
         // No piece was among those that are missing.
         if request == last { throw SyncError.damagedMessage }
         last = request

@@ -13,7 +13,9 @@ extension Replica {
   }
 
   /// The next request for data that an answer names, or that parts before it name; nil if all of it is here.
-  func nextFetch(for answer: PullAnswer) throws -> ContentRequest? {
+  ///
+  /// - Parameter size: About the greatest number of bytes in a message; nil for the usual one.
+  func nextFetch(for answer: PullAnswer, atMost size: Int? = nil) throws -> ContentRequest? {
     let (_, record) = try registeredState()
     let named = try (stagedParts(record).map(\.answer) + [answer]).flatMap(Self.named)
     if named.isEmpty { return nil }
@@ -28,7 +30,9 @@ extension Replica {
         .init(key: state.key, entity: state.entity, property: property, place: arrived.place(in: content)))
     }
     if places.isEmpty { return nil }
-    return ContentRequest(replica: record.number, model: answer.question.model, moment: answer.token, places: places)
+    return ContentRequest(
+      replica: record.number, model: answer.question.model, moment: answer.token, size: size ?? sizes.part,
+      places: places)
   }
 
   /// Keeps the pieces that were asked for.

@@ -255,28 +255,34 @@ extension Replica {
   ///
   /// What is sent is kept first, so that it is the same each time.
   ///
-  /// - Parameter answer: The answer to the former one. What the server wants is sent first.
-  func nextPush(after answer: PushAnswer? = nil) throws -> PushRequest? {
+  /// - Parameters:
+  ///   - answer: The answer to the former one. What the server wants is sent first.
+  ///   - size: About the greatest number of bytes of data in the message; nil for the usual one.
+  func nextPush(after answer: PushAnswer? = nil, atMost size: Int? = nil) throws -> PushRequest? {
+    let size = size ?? sizes.part
+    // Otherwise the server has said what it has, and got the rest.
+    let isFirst = answer?.outcomes.isEmpty != true
     for _ in 0..<Self.attempts {
       let (state, record) = try adaptedState()
       if let outbox = state.outbox {
-        let pieces = try pieces(of: answer?.wanted ?? [])
-        return pieces.isEmpty ? request(outbox, record) : request(Outbox(like: outbox), record, pieces)
+        let pieces = try pieces(of: answer?.wanted ?? [], atMost: size)
+        if !pieces.isEmpty { return request(Outbox(like: outbox), record, pieces) }
+        return request(outbox, record, isFirst ? try firstPieces(of: outbox, atMost: size) : [])
       }
       // The moment that is received would not have what is sent now.
       if record.download != nil || record.recovery != nil { return nil }
       guard let found = try recovering({ try unsent(record, atMost: PushRequest.mostSets, sizes.part) }) else {
         return nil
       }
-      if try !renumberForeign(found.sets, record, state) { return try fillOutbox(found, record, state) }
+      if found.sets.isEmpty { return nil }
+      if try !renumberForeign(found.sets, record, state) { try fillOutbox(found, record, state) }
     }
     throw SyncError.busy
   }
 
   private func fillOutbox(
     _ found: (sets: [ChangeSet], end: String, base: String), _ record: ReplicaRecord, _ state: State
-  ) throws -> PushRequest? {
-    guard !found.sets.isEmpty else { return nil }
+  ) throws {
     var (sets, notes) = try keepingContents(of: found.sets)
     var changed = record
     for place in sets.indices {
@@ -288,10 +294,9 @@ extension Replica {
       Outbox(sets: sets, model: plain.model.checksum, end: found.end, base: found.base))
     notes += pieces
     try save([state.change(changed), state.change(outbox)] + notes)
-    return request(outbox, changed)
   }
 
-  private func request(_ outbox: Outbox, _ record: ReplicaRecord, _ pieces: [ContentPiece] = []) -> PushRequest {
+  private func request(_ outbox: Outbox, _ record: ReplicaRecord, _ pieces: [ContentPiece]) -> PushRequest {
     PushRequest(
       replica: record.number, model: outbox.model, now: now, clocks: record.clocks, sets: outbox.sets,
       packed: outbox.packed, pieces: pieces)

@@ -71,22 +71,51 @@ extension Replica {
     }
   }
 
-  /// What the server wants of contents that are kept, as much as a message takes.
-  func pieces(of wanted: [ContentPlace]) throws -> [ContentPiece] {
+  /// What the server wants of contents that are kept.
+  ///
+  /// - Parameter size: About the greatest number of bytes of the pieces.
+  func pieces(of wanted: [ContentPlace], atMost size: Int) throws -> [ContentPiece] {
     var pieces: [ContentPiece] = []
-    var size = 0
-    for place in wanted where size < sizes.part {
-      guard let bytes = try bytes(at: place), !bytes.isEmpty else { continue }
-      pieces.append(ContentPiece(content: place.content, offset: place.offset, bytes: bytes))
-      size += bytes.count
+    var rest = size
+    for place in wanted {
+      var offset = place.offset
+      while rest > 0, let bytes = try bytes(at: ContentPlace(content: place.content, offset: offset)), !bytes.isEmpty {
+        pieces.append(ContentPiece(content: place.content, offset: offset, bytes: bytes))
+        offset += bytes.count
+        rest -= bytes.count
+      }
+    }
+    return pieces
+  }
+
+  /// The contents that are sent with the change sets, because they are small enough. The server asks for others, of which it
+  /// may have a part.
+  func firstPieces(of outbox: Outbox, atMost size: Int) throws -> [ContentPiece] {
+    var pieces: [ContentPiece] = []
+    var rest = size
+    for content in outbox.contents where content.size <= rest {
+      pieces += try self.pieces(of: [ContentPlace(content: content, offset: 0)], atMost: content.size)
+      rest -= content.size
     }
     return pieces
   }
 
   private func bytes(at place: ContentPlace) throws -> [UInt8]? {
+    if place.offset >= place.content.size { return nil }
     if let piece = try sentContents.piece(place) { return piece }
     // The pieces of a former version of the program may have another size.
     return try sentContents.bytes(of: place.content).map { Array($0.dropFirst(place.offset).prefix(sizes.part)) }
+  }
+}
+
+extension Outbox {
+  /// The contents that are known without unpacking others, each once, in the order in which they are needed.
+  fileprivate var contents: [ExternalFile] {
+    if let packed { return [packed] }
+    var seen: Set<ExternalFile> = []
+    return sets.flatMap { set in
+      set.contents.filter { seen.insert($0).inserted }.sorted { $0.reference < $1.reference }
+    }
   }
 }
 

@@ -6,6 +6,8 @@ import TrellisTimeTravel
 // MARK: - Data that answers name
 
 extension SyncServer {
+  private static let mostFetched = 1 << 26
+
   /// Answers with pieces of data that an answer has named. The digest of the data is known to those only who got such an
   /// answer, or have the data.
   func fetch(_ request: ContentRequest, from user: String? = nil) throws -> ContentAnswer {
@@ -17,10 +19,11 @@ extension SyncServer {
       let view = MomentView(try container.newContext(asOf: moment))
       var pieces: [ContentPiece] = []
       var size = 0
-      for wanted in request.places where size < sizes.part {
+      let most = max(1, min(request.size, Self.mostFetched))
+      for wanted in request.places where size < most {
         let place = wanted.place
         guard let bytes = try bytes(wanted, bridge, view) else { continue }
-        let piece = Array(bytes.dropFirst(place.offset).prefix(max(1, sizes.part - size)))
+        let piece = Array(bytes.dropFirst(place.offset).prefix(most - size))
         size += piece.count
         pieces.append(ContentPiece(content: place.content, offset: place.offset, bytes: piece))
         remember(bytes, place.content, after: place.offset + piece.count)

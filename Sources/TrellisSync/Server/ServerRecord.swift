@@ -12,6 +12,8 @@ struct ServerRecord: Hashable {
   private(set) var last: Int64 = 0
   /// The answers that the replica may not have received.
   private(set) var outcomes: [PushOutcome] = []
+  /// The bytes of ``outcomes``. Each change set writes all of them, so they are kept.
+  private var outcomeBytes: [UInt8] = []
 
   init(number: Int64, user: String? = nil) { (self.number, self.user) = (number, user) }
 
@@ -19,14 +21,28 @@ struct ServerRecord: Hashable {
 
   /// New objects of the replica that were united with others, as far as the replica may not know it.
   var aliases: [Int64: Int64] {
-    Dictionary(outcomes.flatMap(\.unions).map { ($0.key, $0.survivor) }) { _, last in last }
+    var aliases: [Int64: Int64] = [:]
+    for outcome in outcomes where !outcome.unions.isEmpty {
+      for union in outcome.unions { aliases[union.key] = union.survivor }
+    }
+    return aliases
   }
 
   /// - Parameter first: The number of the first change set whose answer the replica has not received.
   mutating func add(_ outcome: PushOutcome, first: Int64) {
-    outcomes.removeAll { $0.sequence < first }
+    if outcomes.first.map({ $0.sequence < first }) == true {
+      outcomes.removeAll { $0.sequence < first }
+      outcomeBytes = outcomes.flatMap(Self.bytes)
+    }
     outcomes.append(outcome)
+    outcomeBytes += Self.bytes(outcome)
     last = outcome.sequence
+  }
+
+  private static func bytes(_ outcome: PushOutcome) -> [UInt8] {
+    var writer = ByteWriter()
+    outcome.write(to: &writer)
+    return writer.bytes
   }
 
   var bytes: [UInt8] {
@@ -35,8 +51,8 @@ struct ServerRecord: Hashable {
     writer.signed(number)
     writer.optional(user)
     writer.signed(last)
-    writer.list(outcomes) { $1.write(to: &$0) }
-    return writer.bytes
+    writer.count(outcomes.count)
+    return writer.bytes + outcomeBytes
   }
 
   init(_ bytes: [UInt8]) throws(SyncError) {
@@ -47,5 +63,6 @@ struct ServerRecord: Hashable {
     last = try reader.signed()
     outcomes = try reader.list { reader throws(SyncError) in try PushOutcome(&reader) }
     try reader.end()
+    outcomeBytes = outcomes.flatMap(Self.bytes)
   }
 }

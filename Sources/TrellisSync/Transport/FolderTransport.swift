@@ -34,6 +34,9 @@ public struct FolderTransport: SyncTransport {
     shortest = min(.milliseconds(20), longest)
   }
 
+  /// 64 MiB, since a file may take minutes whatever its size is.
+  public var messageSize: Int { 1 << 26 }
+
   /// Puts a message into the folder, and waits for the answer.
   ///
   /// - Throws: ``SyncError`` with the code `unreachable` if there is no answer in time, or the folder cannot be used;

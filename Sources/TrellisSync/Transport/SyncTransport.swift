@@ -8,6 +8,14 @@ public protocol SyncTransport: Sendable {
   /// - Returns: the bytes of the answer.
   /// - Throws: any error if there is no answer. The replica sends the same message at the next exchange.
   func answer(to message: [UInt8]) async throws -> [UInt8]
+
+  /// The number of bytes from which on large data is sent in several messages. A message has twice as many at most, unless
+  /// a single object has. The default is a megabyte (1,048,576); a transport whose messages take long has more.
+  var messageSize: Int { get }
+}
+
+extension SyncTransport {
+  public var messageSize: Int { 1 << 20 }
 }
 
 /// A server in the same process.

@@ -15,9 +15,11 @@ private final class FlakyTransport: SyncTransport {
 
   private let server: SyncServer
   private let random: Locked<SeededGenerator>
+  let messageSize: Int
 
-  init(to server: SyncServer, _ random: SeededGenerator) {
+  init(to server: SyncServer, _ sizes: MessageSizes, _ random: SeededGenerator) {
     self.server = server
+    messageSize = sizes.part
     self.random = Locked(random)
   }
 
@@ -143,7 +145,7 @@ private final class FlakyTransport: SyncTransport {
         case 5, 6, 7: try edit(store, &random)
         default:
           let transport = FlakyTransport(
-            to: try server.server(partSize: partSize, inline: inline), SeededGenerator(seed: random.next()))
+            to: try server.server(partSize: partSize, inline: inline), sizes, SeededGenerator(seed: random.next()))
           do {
             conflicts += try await store.replica(skew: 0, sizes: sizes).exchange(with: transport).conflicts.count
             exchanges += 1
