@@ -16,7 +16,9 @@ enum SomeModels {
   private static let largest = TestSettings.number("TRELLIS_DIAGRAM_ENTITIES", or: 40)
 
   /// The valid models of the repository: those of samples and tests, and those in the pages.
-  static func all() throws -> [(name: String, model: Model)] {
+  ///
+  /// - Parameter most: The greatest number of entities, unless a long run is wanted.
+  static func all(atMost most: Int = .max) throws -> [(name: String, model: Model)] {
     var found: [(String, Model)] = []
     for folder in ["Models", "Tests", "Docs"] {
       let files = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
@@ -32,7 +34,8 @@ enum SomeModels {
         }
       }
     }
-    return found.filter { $0.1.entities.count <= largest }.sorted { $0.0 < $1.0 }
+    let most = largest > 40 ? largest : min(most, largest)
+    return found.filter { $0.1.entities.count <= most }.sorted { $0.0 < $1.0 }
   }
 
   struct NoModel: Error {}

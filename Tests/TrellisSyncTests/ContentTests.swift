@@ -201,6 +201,27 @@ private final class MeasuredTransport: SyncTransport {
     try scene.expectEqual()
   }
 
+  @Test("A push of many objects whose answer is lost sends them once") func lostAnswerToMany() async throws {
+    let scene = try Scene()
+    for store in [scene.phone, scene.tablet] { try await scene.exchange(store) }
+    try scene.phone.save { context in
+      for number in 0..<500 { _ = try context.insert("Picture", ["name": .text("picture \(number)")]) }
+    }
+    try scene.insert(scene.phone, "summit", bytes: Self.bytes(45_000, 18))
+    let replica = try scene.replica(scene.phone)
+    var last: PushAnswer?
+    while let request = try replica.nextPush(after: last) {
+      let answer = try scene.server.push(request)
+      if !answer.outcomes.isEmpty { break }
+      last = answer
+    }
+    #expect(try scene.office.texts("Picture").count == 500)
+    let counts = try await scene.exchange(scene.phone).counts
+    #expect(counts.sent > 45_000 && counts.sent < 50_000)
+    try await scene.exchange(scene.tablet)
+    try scene.expectEqual()
+  }
+
   @Test("Data that fits into a message takes no message of its own") func fits() async throws {
     let scene = try Scene()
     for store in [scene.phone, scene.tablet] { try await scene.exchange(store) }

@@ -346,7 +346,8 @@ private struct Liar {
       case 2: if !request.sets.isEmpty { request.sets.append(request.sets[random.below(request.sets.count)]) }
       case 3 where random.below(8) == 0: request.replica = number()
       case 4: request.pieces.append(piece())
-      case 5 where random.below(4) == 0: request.packed = content()
+      case 5 where random.below(4) == 0:
+        request.packed = PackedSets(content: content(), last: number(), id: UInt64(random.below(3)))
       default:
         guard !request.sets.isEmpty else { continue }
         lie(about: &request.sets[random.below(request.sets.count)])

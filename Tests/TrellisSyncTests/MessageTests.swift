@@ -179,7 +179,8 @@ extension SeededGenerator {
       return .push(
         PushRequest(
           replica: key(), model: text(), now: key(), clocks: clocks(), sets: list(3) { $0.set() },
-          packed: below(3) == 0 ? content() : nil, pieces: list(2) { $0.piece() }))
+          packed: below(3) == 0 ? PackedSets(content: content(), last: key(), id: next()) : nil,
+          pieces: list(2) { $0.piece() }))
     case 3:
       return .pushed(
         PushAnswer(

@@ -177,3 +177,17 @@ extension ContentRequest {
     }
   }
 }
+
+extension PackedSets {
+  func write(to writer: inout ByteWriter) {
+    writer.content(content)
+    writer.signed(last)
+    writer.number(id)
+  }
+
+  init(_ reader: inout ByteReader) throws(SyncError) {
+    content = try reader.content()
+    last = try reader.signed()
+    id = try reader.number()
+  }
+}

@@ -43,10 +43,18 @@ struct PushRequest: Hashable, Sendable {
   var clocks: ClockDifference
   /// The change sets without an answer so far, in order.
   var sets: [ChangeSet]
-  /// The content that has the change sets, if they are too large for a message.
-  var packed: ExternalFile?
+  /// The change sets as a content, if they are too large for a message.
+  var packed: PackedSets?
   /// Pieces of contents that the server has asked for. One without bytes asks where the content is missing.
   var pieces: [ContentPiece] = []
+}
+
+/// Change sets that are a content.
+struct PackedSets: Hashable, Sendable {
+  var content: ExternalFile
+  /// The number and the identity of the last one.
+  var last: Int64
+  var id: UInt64
 }
 
 /// What has become of the change sets of a request.
@@ -215,7 +223,7 @@ extension SyncMessage {
       message.clocks.write(to: &writer)
       writer.list(message.sets) { $1.write(to: &$0) }
       writer.byte(message.packed == nil ? 0 : 1)
-      if let packed = message.packed { writer.content(packed) }
+      if let packed = message.packed { packed.write(to: &writer) }
       writer.list(message.pieces) { $0.piece($1) }
     case .pushed(let message):
       writer.byte(4)
@@ -277,7 +285,7 @@ extension SyncMessage {
           replica: try reader.signed(), model: try reader.text(), now: try reader.signed(),
           clocks: try ClockDifference(&reader),
           sets: try reader.list { reader throws(SyncError) in try ChangeSet(&reader) },
-          packed: try reader.flag() ? try reader.content() : nil,
+          packed: try reader.flag() ? try PackedSets(&reader) : nil,
           pieces: try reader.list { reader throws(SyncError) in try reader.piece() }))
     case 4:
       self = .pushed(

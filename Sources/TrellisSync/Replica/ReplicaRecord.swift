@@ -151,8 +151,8 @@ struct Outbox: Hashable {
 
   /// The change sets; none if they are a content.
   var sets: [ChangeSet]
-  /// The content that has the change sets, if they are too large for a message.
-  var packed: ExternalFile?
+  /// The change sets as a content, if they are too large for a message.
+  var packed: PackedSets?
   /// The model that the numbers in the change sets are of.
   var model: String
   /// The moment of the store's own history after the last one, and the server's moment that the store showed then.
@@ -169,7 +169,7 @@ struct Outbox: Hashable {
     writer.text(model)
     writer.text(end)
     writer.text(base)
-    if let packed { writer.content(packed) }
+    packed?.write(to: &writer)
     return writer.bytes
   }
 
@@ -187,7 +187,7 @@ struct Outbox: Hashable {
     model = try reader.text()
     end = try reader.text()
     base = try reader.text()
-    if !reader.isAtEnd { packed = try reader.content() }
+    if !reader.isAtEnd { packed = try PackedSets(&reader) }
     try reader.end()
   }
 }

@@ -34,13 +34,13 @@ extension Replica {
   func packed(_ outbox: Outbox) -> (Outbox, [StoreNote]) {
     // Without their data, which has notes of its own.
     let size = outbox.sets.reduce(0) { sum, set in sum + set.size - set.contents.reduce(0) { $0 + $1.size } }
-    guard size > sizes.part / 2 else { return (outbox, []) }
+    guard size > sizes.part / 2, let last = outbox.sets.last else { return (outbox, []) }
     var writer = ByteWriter()
     writer.list(outbox.sets) { $1.write(to: &$0) }
     guard writer.bytes.count > sizes.part else { return (outbox, []) }
     var packed = Outbox(like: outbox)
     let content = ExternalFile(naming: writer.bytes)
-    packed.packed = content
+    packed.packed = PackedSets(content: content, last: last.sequence, id: last.id)
     return (packed, sentContents.notes(of: content, writer.bytes, size: sizes.part))
   }
 
@@ -50,13 +50,13 @@ extension Replica {
     let (packed, notes) = packed(given)
     outbox = packed
     var needed = given.sets.reduce(into: Set()) { $0.formUnion($1.contents) }
-    if let content = packed.packed { needed.insert(content) }
+    if let content = packed.packed?.content { needed.insert(content) }
     return try notes + sentContents.removal(except: needed)
   }
 
   /// The change sets of an outbox.
   func sets(of outbox: Outbox) throws -> [ChangeSet] {
-    guard let content = outbox.packed else { return outbox.sets }
+    guard let content = outbox.packed?.content else { return outbox.sets }
     guard let bytes = try sentContents.bytes(of: content) else { throw SyncError.damagedMessage }
     return try ChangeSet.list(bytes)
   }
@@ -111,7 +111,7 @@ extension Replica {
 extension Outbox {
   /// The contents that are known without unpacking others, each once, in the order in which they are needed.
   fileprivate var contents: [ExternalFile] {
-    if let packed { return [packed] }
+    if let packed { return [packed.content] }
     var seen: Set<ExternalFile> = []
     return sets.flatMap { set in
       set.contents.filter { seen.insert($0).inserted }.sorted { $0.reference < $1.reference }

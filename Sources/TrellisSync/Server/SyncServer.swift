@@ -190,9 +190,15 @@ public final class SyncServer: Sendable {
     if request.packed != nil || !request.pieces.isEmpty || request.sets.contains(where: { !$0.contents.isEmpty }) {
       contents = try PushedContents(container, of: request.replica)
     }
-    answer.wanted = try contents?.keep(request.pieces) ?? []
+    if let packed = request.packed, bridge == nil, given.record.outcome(packed.last)?.id == packed.id {
+      // The answer is known without the change sets.
+      answer.outcomes = given.record.outcomes
+      return answer
+    }
     var sets = request.sets
-    if let packed = request.packed, let contents {
+    let isKnown = sets.last.map { $0.sequence <= given.record.last } == true
+    if !isKnown { answer.wanted = try contents?.keep(request.pieces) ?? [] }
+    if let packed = request.packed?.content, let contents {
       answer.wanted += contents.missing(of: [packed])
       if !answer.wanted.isEmpty { return answer }
       sets = try contents.sets(in: packed)
