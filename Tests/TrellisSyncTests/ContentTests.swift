@@ -334,17 +334,21 @@ private final class MeasuredTransport: SyncTransport {
 
   @Test("A server gives data to those only who know its digest") func capability() async throws {
     let scene = try Scene()
-    let bytes = Self.bytes(5_000, 10)
+    let bytes = Self.bytes(70_000, 10)
     try scene.insert(scene.phone, "summit", bytes: bytes)
     try await scene.exchange(scene.phone)
     let replica = try scene.replica(scene.tablet)
     try replica.receive(try scene.server.register(try #require(try replica.registration())))
     let answer = try scene.server.pull(try #require(try replica.nextPull()))
     var request = try #require(try replica.nextFetch(for: answer))
-    #expect(try scene.server.fetch(request).pieces.map(\.bytes) == [bytes])
-    let other = ExternalFile(naming: Self.bytes(5_000, 11))
+    // It is in a file at the server, and the rest of it is remembered.
+    #expect(try scene.server.fetch(request).pieces.map(\.bytes) == [Array(bytes.prefix(10_000))])
+    let other = ExternalFile(naming: Self.bytes(70_000, 11))
     request.places[0].place.content = other
     #expect(try scene.server.fetch(request).pieces.isEmpty)
+    // What is remembered is known by its digest alone; what is read, by its place, too.
+    request.places[0].place = ContentPlace(content: ExternalFile(naming: bytes), offset: 65_000)
+    #expect(try scene.server.fetch(request).pieces.map(\.bytes.count) == [5_000])
     request.places[0].entity = 99
     request.places[0].place.content = ExternalFile(naming: bytes)
     #expect(try scene.server.fetch(request).pieces.isEmpty)

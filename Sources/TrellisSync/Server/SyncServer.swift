@@ -181,7 +181,6 @@ public final class SyncServer: Sendable {
   /// Applies change sets, each in a save of its own, and answers what has become of each.
   func push(_ request: PushRequest, from user: String? = nil) throws -> PushAnswer {
     let bridge = try bridge(from: request.model)
-    guard request.sets.count <= PushRequest.mostSets else { throw SyncError.refused("it has too many change sets") }
     let given = try record(request.replica, of: user)
     var known: KnownRecord? = given
     let delay = clock() &- request.now
@@ -203,6 +202,7 @@ public final class SyncServer: Sendable {
       if !answer.wanted.isEmpty { return answer }
       sets = try contents.sets(in: packed)
     }
+    guard sets.count <= PushRequest.mostSets else { throw SyncError.refused("it has too many change sets") }
     var others: [String: OtherChanges] = [:]
     var clocks = request.clocks
     clocks.isAtMost(delay)
