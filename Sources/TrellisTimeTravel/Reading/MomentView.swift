@@ -29,8 +29,8 @@ package final class MomentView {
 
   /// The object with a key; nil if there is none, or its delete is not saved yet.
   package func object(_ key: Int64, of entity: Int) throws -> ManagedObject? {
-    if key <= 0 { return nil }
-    try load([key: entity])
+    if key <= 0 || missing.contains(key) { return nil }
+    if kept[key] == nil { try load([key: entity]) }
     return kept[key].flatMap { $0.isDeleted || $0.managedObjectContext == nil ? nil : $0 }
   }
 
