@@ -356,6 +356,31 @@ private final class MeasuredTransport: SyncTransport {
     #expect(throws: SyncError.unknownReplica) { try scene.server.fetch(request) }
   }
 
+  @Test("Data that a replica has begun to fetch is not kept in memory for ever") func forgets() async throws {
+    let scene = try Scene()
+    try scene.insert(scene.phone, "summit", bytes: Self.bytes(30_000, 40))
+    try await scene.exchange(scene.phone)
+    let time = Locked<Int64>(Date().microseconds)
+    let server = try SyncServer(scene.office.container, policy: SyncPolicy(), sizes: scene.sizes) {
+      time.withLock { $0 }
+    }
+    let replica = try scene.replica(scene.tablet)
+    try replica.receive(try server.register(try #require(try replica.registration())))
+    let answer = try server.pull(try #require(try replica.nextPull()))
+    let request = try #require(try replica.nextFetch(for: answer))
+    _ = try server.fetch(request)
+    server.forgetOldContent()
+    #expect(server.lastContent.withLock { $0?.bytes.count } == 30_000)
+    time.withLock { $0 += FetchedContent.life + 1 }
+    _ = server.answer(to: [])
+    #expect(server.lastContent.withLock { $0 == nil })
+    // Pieces that were not asked for are not kept.
+    let other = Self.bytes(100, 41)
+    try replica.receive(
+      ContentAnswer(pieces: [.init(content: ExternalFile(naming: other), offset: 0, bytes: other)]), to: request)
+    #expect(try scene.tablet.container.notes(beginningWith: "replica.arrived.") == [:])
+  }
+
   @Test("What a recovery finds has its data") func recovered() async throws {
     let scene = try Scene()
     try scene.insert(scene.phone, "summit", "valley", bytes: Self.bytes(30_000, 12))

@@ -5,6 +5,17 @@ import TrellisTimeTravel
 
 // MARK: - Data that answers name
 
+/// Data that was read for a piece of it.
+struct FetchedContent {
+  let content: ExternalFile
+  let bytes: [UInt8]
+  /// When it was read, in microseconds since 1970.
+  let time: Int64
+
+  /// How long it is kept for the next piece, in microseconds.
+  static let life: Int64 = 60_000_000
+}
+
 extension SyncServer {
   private static let mostFetched = 1 << 26
 
@@ -51,8 +62,20 @@ extension SyncServer {
 
   /// Keeps data for the request for its next piece.
   private func remember(_ bytes: [UInt8], _ content: ExternalFile, after count: Int) {
+    let time = clock()
     lastContent.withLock { last in
-      if count < bytes.count { last = (content, bytes) } else if last?.content == content { last = nil }
+      if count < bytes.count {
+        last = FetchedContent(content: content, bytes: bytes, time: time)
+      } else if last?.content == content {
+        last = nil
+      }
     }
+  }
+
+  /// Gives back the memory of data whose next piece was not asked for.
+  func forgetOldContent() {
+    guard let time = lastContent.withLock({ $0?.time }) else { return }
+    let age = clock() &- time
+    if age < 0 || age > FetchedContent.life { lastContent.withLock { $0 = nil } }
   }
 }

@@ -28,11 +28,11 @@ public final class SyncServer: Sendable {
   private let rights: Rights?
   private let scopes: Scopes?
   /// The clock, in microseconds since 1970.
-  private let clock: @Sendable () -> Int64
+  let clock: @Sendable () -> Int64
   /// The ways from the older models of replicas to the server's.
   private let bridges = Locked<[String: ModelBridge]>([:])
   /// The data of which a replica gets the next piece. Others are read anew.
-  let lastContent = Locked<(content: ExternalFile, bytes: [UInt8])?>(nil)
+  let lastContent = Locked<FetchedContent?>(nil)
 
   /// Makes a container's store the one that replicas exchange with.
   ///
@@ -350,6 +350,7 @@ public final class SyncServer: Sendable {
   /// - Returns: the answer, which may say why the message was refused.
   /// - Complexity: linear in the number of changes, and in the members of relationships that they concern.
   public func answer(to bytes: [UInt8], from user: String? = nil) -> [UInt8] {
+    forgetOldContent()
     do {
       switch try SyncMessage(bytes) {
       case .register(let request): return SyncMessage.registered(try register(request, from: user)).bytes
