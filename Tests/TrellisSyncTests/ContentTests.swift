@@ -332,6 +332,22 @@ private final class MeasuredTransport: SyncTransport {
     try scene.expectEqual()
   }
 
+  @Test("A message that comes twice does not find the data gone that its twin has used") func twins() async throws {
+    let scene = try Scene()
+    for store in [scene.phone, scene.tablet] { try await scene.exchange(store) }
+    try scene.insert(scene.phone, "summit", bytes: Self.bytes(8_000, 19))
+    let replica = try scene.replica(scene.phone)
+    let request = try #require(try replica.nextPush())
+    var contents = try PushedContents(scene.office.container, of: request.replica)
+    #expect(try contents.keep(request.pieces) == [])
+    let answer = try scene.server.push(request)
+    #expect(answer.outcomes.map(\.verdict) == [.accepted])
+    #expect(throws: SyncError.busy) { try contents.completed(request.sets[0]) }
+    try replica.receive(answer)
+    for store in [scene.phone, scene.tablet] { try await scene.exchange(store) }
+    try scene.expectEqual()
+  }
+
   @Test("A server gives data to those only who know its digest") func capability() async throws {
     let scene = try Scene()
     let bytes = Self.bytes(70_000, 10)

@@ -21,11 +21,7 @@ struct PushedContents {
     if pieces.isEmpty { return [] }
     let notes = pieces.compactMap { arrived.add($0) }
     if !notes.isEmpty {
-      do {
-        try save(notes + [arrived.change])
-      } catch is StoreNoteConflict {
-        // The same message has come twice.
-      }
+      try save(notes + [arrived.change])
       arrived = try ArrivedContents(prefix, in: container)
     }
     return missing(of: Set(pieces.map(\.content)))
@@ -51,6 +47,8 @@ struct PushedContents {
 
   private func bytes(of content: ExternalFile) throws -> [UInt8] {
     if let bytes = try arrived.bytes(of: content) { return bytes }
+    // The same message, which may come twice, has been answered meanwhile.
+    guard try ArrivedContents(prefix, in: container).isComplete(content) else { throw SyncError.busy }
     // The replica sends them again.
     try removeAll()
     throw SyncError.refused("data has another digest")
@@ -58,14 +56,17 @@ struct PushedContents {
 
   func removeAll() throws {
     let notes = try ArrivedContents(prefix, in: container).removal()
-    if notes.isEmpty { return }
-    // The same message may have come twice.
-    do { try save(notes) } catch is StoreNoteConflict {}
+    if !notes.isEmpty { try save(notes) }
   }
 
+  /// Writes notes, unless the same message, which may come twice, is writing them.
   private func save(_ notes: [StoreNote]) throws {
     let context = container.newContext()
     context.notes = notes
-    try context.save()
+    do {
+      try context.save()
+    } catch is StoreNoteConflict {
+    } catch let error as StoreError where error.code == .contended {
+    }
   }
 }

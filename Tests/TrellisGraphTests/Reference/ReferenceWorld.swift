@@ -73,6 +73,7 @@ struct ReferenceWorld {
         if stored.links(object, shape) != present { current.set(object, shape, former.first) }
       } else if current.shapes.inverse(of: shape)?.isToMany != false {
         current.replace(object, shape, former)
+        dropUnsavedPairs(object, shape)
       } else {
         continue
       }
@@ -83,6 +84,14 @@ struct ReferenceWorld {
       let former = stored.links(object, shape)
       current.setLinks(
         object, shape, former.filter(present.contains) + present.filter { !former.contains($0) })
+    }
+  }
+
+  /// A pair that is not stored is gone at both ends, also where a deleted object has kept it.
+  private mutating func dropUnsavedPairs(_ object: Int, _ shape: Shape) {
+    guard let inverse = current.shapes.inverse(of: shape) else { return }
+    for partner in current.deleted where current.links(partner, inverse).contains(object) {
+      if !stored.links(partner, inverse).contains(object) { current.drop(partner, inverse, object) }
     }
   }
 
