@@ -125,6 +125,8 @@ struct DeadTargets {
     changes += 1
   }
 
+  func isSaved(_ key: Int64) -> Bool { !saved.isEmpty && saved.contains(key) }
+
   /// Removes an object that is alive again, even if its delete was saved.
   mutating func remove(_ key: Int64) {
     if unsaved.isEmpty && saved.isEmpty { return }

@@ -188,6 +188,22 @@ extension ObjectGraph {
     }
   }
 
+  /// Notes that an object returns, even if its delete was saved. Lists that were not used since that save still hold the
+  /// object as one of the store, which has removed the pair, so they lose it before.
+  ///
+  /// - Complexity: linear in the number of objects in memory if the delete was saved.
+  func returnFromDead(_ key: Int64) {
+    if pending.deadTargets.isSaved(key) {
+      map.forEach { owner in
+        guard owner.isAlive, owner.hasLists else { return }
+        for list in owner.lists where relationship(list.property, of: owner)?.inverse == nil {
+          hideDead(in: list, of: owner)
+        }
+      }
+    }
+    pending.deadTargets.remove(key)
+  }
+
   /// Hides deleted objects in every one-way to-many that is about to be saved.
   func hideDeadInChangedLists() {
     if pending.deadTargets.unsaved.isEmpty { return }

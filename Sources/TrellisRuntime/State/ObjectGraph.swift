@@ -194,8 +194,8 @@ package final class ObjectGraph {
   func giveUpKeys() { keys = 0..<0 }
 
   func registerInserted(_ object: ManagedObject) {
+    returnFromDead(object._key)
     map.insert(object, for: object._key)
-    pending.deadTargets.remove(object._key)
     if observation != nil { object.state.setObserved(true) }
     pending.addInserted(object)
   }
