@@ -42,7 +42,7 @@ import TrellisTestSupport
     }
   }
 
-  @Test("is well-formed and has every name, for every model in the tree")
+  @Test("is well-formed and has every name, for every small model in the tree, and in long runs for all")
   func wellFormed() throws {
     for (name, model) in try SomeModels.all(atMost: 8) {
       let reader = try #require(Reader.read(Diagram(model).svg()), "\(name)")

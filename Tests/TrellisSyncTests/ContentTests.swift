@@ -123,6 +123,25 @@ private final class MeasuredTransport: SyncTransport {
       }
     }
 
+    /// Sends the changes of a store until a server has answered one, and loses the answer.
+    func pushLosingAnswer(_ store: SyncStore) throws {
+      let replica = try replica(store)
+      var last: PushAnswer?
+      while let request = try replica.nextPush(after: last) {
+        let answer = try server.push(request)
+        if !answer.outcomes.isEmpty { return }
+        last = answer
+      }
+    }
+
+    /// The tablet, which has registered, and its first request for data.
+    func firstFetch(from server: SyncServer) throws -> (replica: Replica, request: ContentRequest) {
+      let replica = try replica(tablet)
+      try replica.receive(try server.register(try #require(try replica.registration())))
+      let answer = try server.pull(try #require(try replica.nextPull()))
+      return (replica, try #require(try replica.nextFetch(for: answer)))
+    }
+
     func expectEqual(_ comment: Comment? = nil) throws {
       let picture = try office.picture()
       for store in [phone, tablet] { #expect(try store.picture().differences(from: picture) == [], comment) }
@@ -188,13 +207,7 @@ private final class MeasuredTransport: SyncTransport {
     let scene = try Scene()
     for store in [scene.phone, scene.tablet] { try await scene.exchange(store) }
     try scene.insert(scene.phone, "summit", bytes: Self.bytes(45_000, 17))
-    let replica = try scene.replica(scene.phone)
-    var last: PushAnswer?
-    while let request = try replica.nextPush(after: last) {
-      let answer = try scene.server.push(request)
-      if !answer.outcomes.isEmpty { break }
-      last = answer
-    }
+    try scene.pushLosingAnswer(scene.phone)
     #expect(try scene.office.texts("Picture") == ["summit"])
     #expect(try await scene.exchange(scene.phone).counts.sent < 2_000)
     try await scene.exchange(scene.tablet)
@@ -208,13 +221,7 @@ private final class MeasuredTransport: SyncTransport {
       for number in 0..<500 { _ = try context.insert("Picture", ["name": .text("picture \(number)")]) }
     }
     try scene.insert(scene.phone, "summit", bytes: Self.bytes(45_000, 18))
-    let replica = try scene.replica(scene.phone)
-    var last: PushAnswer?
-    while let request = try replica.nextPush(after: last) {
-      let answer = try scene.server.push(request)
-      if !answer.outcomes.isEmpty { break }
-      last = answer
-    }
+    try scene.pushLosingAnswer(scene.phone)
     #expect(try scene.office.texts("Picture").count == 500)
     let counts = try await scene.exchange(scene.phone).counts
     #expect(counts.sent > 45_000 && counts.sent < 50_000)
@@ -353,10 +360,7 @@ private final class MeasuredTransport: SyncTransport {
     let bytes = Self.bytes(70_000, 10)
     try scene.insert(scene.phone, "summit", bytes: bytes)
     try await scene.exchange(scene.phone)
-    let replica = try scene.replica(scene.tablet)
-    try replica.receive(try scene.server.register(try #require(try replica.registration())))
-    let answer = try scene.server.pull(try #require(try replica.nextPull()))
-    var request = try #require(try replica.nextFetch(for: answer))
+    var (_, request) = try scene.firstFetch(from: scene.server)
     // It is in a file at the server, and the rest of it is remembered.
     #expect(try scene.server.fetch(request).pieces.map(\.bytes) == [Array(bytes.prefix(10_000))])
     let other = ExternalFile(naming: Self.bytes(70_000, 11))
@@ -380,10 +384,7 @@ private final class MeasuredTransport: SyncTransport {
     let server = try SyncServer(scene.office.container, policy: SyncPolicy(), sizes: scene.sizes) {
       time.withLock { $0 }
     }
-    let replica = try scene.replica(scene.tablet)
-    try replica.receive(try server.register(try #require(try replica.registration())))
-    let answer = try server.pull(try #require(try replica.nextPull()))
-    let request = try #require(try replica.nextFetch(for: answer))
+    let (replica, request) = try scene.firstFetch(from: server)
     _ = try server.fetch(request)
     server.forgetOldContent()
     #expect(server.lastContent.withLock { $0?.bytes.count } == 30_000)

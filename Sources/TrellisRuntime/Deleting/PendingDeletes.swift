@@ -104,6 +104,8 @@ struct DeadTargets {
   /// The objects whose delete is not saved.
   private(set) var unsaved: Set<Int64> = []
   private(set) var saved: Set<Int64> = []
+  /// Whether lists in memory may still hold objects whose delete is saved.
+  private(set) var mayBeHeld = false
   /// The number of changes.
   private(set) var changes = 0
 
@@ -115,6 +117,7 @@ struct DeadTargets {
   mutating func didSave() {
     if unsaved.isEmpty { return }
     saved.formUnion(unsaved)
+    mayBeHeld = true
     unsaved = []
     changes += 1
   }
@@ -125,7 +128,8 @@ struct DeadTargets {
     changes += 1
   }
 
-  func isSaved(_ key: Int64) -> Bool { !saved.isEmpty && saved.contains(key) }
+  /// All lists in memory have dropped the objects whose delete is saved.
+  mutating func didDropSaved() { mayBeHeld = false }
 
   /// Removes an object that is alive again, even if its delete was saved.
   mutating func remove(_ key: Int64) {

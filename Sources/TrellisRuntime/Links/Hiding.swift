@@ -191,15 +191,19 @@ extension ObjectGraph {
   /// Notes that an object returns, even if its delete was saved. Lists that were not used since that save still hold the
   /// object as one of the store, which has removed the pair, so they lose it before.
   ///
-  /// - Complexity: linear in the number of objects in memory if the delete was saved.
+  /// - Complexity: linear in the number of objects in memory for the first object that returns after a save.
   func returnFromDead(_ key: Int64) {
-    if pending.deadTargets.isSaved(key) {
+    if pending.deadTargets.mayBeHeld, pending.deadTargets.saved.contains(key) {
+      var haveAllDropped = true
       map.forEach { owner in
-        guard owner.isAlive, owner.hasLists else { return }
+        guard owner.hasLists else { return }
+        // A deleted owner keeps its members, and may return as well.
+        guard owner.isAlive else { return haveAllDropped = false }
         for list in owner.lists where relationship(list.property, of: owner)?.inverse == nil {
           hideDead(in: list, of: owner)
         }
       }
+      if haveAllDropped { pending.deadTargets.didDropSaved() }
     }
     pending.deadTargets.remove(key)
   }

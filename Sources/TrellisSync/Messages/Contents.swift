@@ -101,14 +101,17 @@ extension ChangeSet {
     }
     return copy
   }
-}
 
-extension PullAnswer {
-  /// The contents that the states name.
-  var contents: Set<ExternalFile> {
-    var contents: Set<ExternalFile> = []
-    for state in states { for case .file(let file) in state.values.lazy.map(\.value) { contents.insert(file) } }
-    return contents
+  /// The same changes with the data of contents.
+  ///
+  /// - Parameter data: The bytes of a content, once for each; nil to leave its name.
+  func filled(_ data: (ExternalFile) throws -> [UInt8]?) rethrows -> ChangeSet {
+    var values: [ExternalFile: StoredValue] = [:]
+    for content in contents { if let bytes = try data(content) { values[content] = .blob(bytes) } }
+    if values.isEmpty { return self }
+    return mapped { value, isFormer in
+      if !isFormer, case .file(let content) = value, let data = values[content] { data } else { value }
+    }
   }
 }
 

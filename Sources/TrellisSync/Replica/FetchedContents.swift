@@ -17,8 +17,19 @@ extension Replica {
   /// - Parameter size: About the greatest number of bytes in a message; nil for the usual one.
   func nextFetch(for answer: PullAnswer, atMost size: Int? = nil) throws -> ContentRequest? {
     let (_, record) = try registeredState()
-    let named = try (stagedParts(record).map(\.answer) + [answer]).flatMap(Self.named)
-    if named.isEmpty { return nil }
+    var places = try missing(in: [answer])
+    // Parts that are kept were complete, but an object may have other data since.
+    if places.isEmpty { places = try missing(in: stagedParts(record).map(\.answer)) }
+    if places.isEmpty { return nil }
+    return ContentRequest(
+      replica: record.number, model: answer.question.model, moment: answer.token, size: size ?? sizes.part,
+      places: places)
+  }
+
+  /// The places of data that parts of an answer name and that is not here, as many as a request takes.
+  func missing(in parts: [PullAnswer]) throws -> [ContentRequest.Place] {
+    let named = parts.flatMap(Self.named)
+    if named.isEmpty { return [] }
     let arrived = try arrivedContents()
     let own = try OwnContents(plain, named.map(\.state))
     var seen: Set<ExternalFile> = []
@@ -29,10 +40,7 @@ extension Replica {
       places.append(
         .init(key: state.key, entity: state.entity, property: property, place: arrived.place(in: content)))
     }
-    if places.isEmpty { return nil }
-    return ContentRequest(
-      replica: record.number, model: answer.question.model, moment: answer.token, size: size ?? sizes.part,
-      places: places)
+    return places
   }
 
   /// Keeps the pieces that were asked for.

@@ -392,7 +392,7 @@ extension Replica {
       record.answered += handled
       left = Outbox(sets: rest, model: outbox.model, end: outbox.end, base: outbox.base)
     }
-    if handled > 0 && outbox.hasContents { notes += try keep(&left) }
+    if handled > 0 && !outbox.contents.isEmpty { notes += try keep(&left) }
     let context = plain.newContext()
     context.notes = notes + [state.change(record), state.change(handled > 0 ? left : outbox)]
     do { try context.save() } catch is StoreNoteConflict { throw SyncError.busy }
@@ -468,7 +468,7 @@ extension Replica {
       if let recovery = record.recovery { return try recover(answer, recovery, record, state) }
       guard let (unsent, end, _) = try recovering({ try unsent(record) }) else { return .outdated }
       if try renumberForeign(unsent, record, state) { continue }
-      if try nextFetch(for: answer) != nil { return .incomplete }
+      if try !missing(in: [answer]).isEmpty { return .incomplete }
       do {
         if let next = answer.next, record.download?.isWorthTrying == false {
           return try stage(answer, next, record, state)

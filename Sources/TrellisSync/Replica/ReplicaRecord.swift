@@ -159,8 +159,14 @@ struct Outbox: Hashable {
   var end: String
   var base: String
 
-  /// Whether notes of contents belong to it.
-  var hasContents: Bool { packed != nil || sets.contains { !$0.contents.isEmpty } }
+  /// The contents that are known without unpacking others, each once, in the order in which they are needed.
+  var contents: [ExternalFile] {
+    if let packed { return [packed.content] }
+    var seen: Set<ExternalFile> = []
+    return sets.flatMap { set in
+      set.contents.filter { seen.insert($0).inserted }.sorted { $0.reference < $1.reference }
+    }
+  }
 
   var bytes: [UInt8] {
     var writer = ByteWriter()

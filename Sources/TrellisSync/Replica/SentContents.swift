@@ -63,12 +63,8 @@ extension Replica {
 
   /// The change set with its data, for the program.
   func withContents(_ set: ChangeSet) throws -> ChangeSet {
-    if set.contents.isEmpty { return set }
     let kept = sentContents
-    return try set.mapped { value, isFormer in
-      guard !isFormer, case .file(let content) = value, let bytes = try kept.bytes(of: content) else { return value }
-      return .blob(bytes)
-    }
+    return try set.filled { content in try kept.bytes(of: content) }
   }
 
   /// What the server wants of contents that are kept.
@@ -105,17 +101,6 @@ extension Replica {
     if let piece = try sentContents.piece(place) { return piece }
     // The pieces of a former version of the program may have another size.
     return try sentContents.bytes(of: place.content).map { Array($0.dropFirst(place.offset).prefix(sizes.part)) }
-  }
-}
-
-extension Outbox {
-  /// The contents that are known without unpacking others, each once, in the order in which they are needed.
-  fileprivate var contents: [ExternalFile] {
-    if let packed { return [packed.content] }
-    var seen: Set<ExternalFile> = []
-    return sets.flatMap { set in
-      set.contents.filter { seen.insert($0).inserted }.sorted { $0.reference < $1.reference }
-    }
   }
 }
 

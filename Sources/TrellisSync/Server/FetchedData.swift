@@ -19,8 +19,8 @@ struct FetchedContent {
 extension SyncServer {
   private static let mostFetched = 1 << 26
 
-  /// Answers with pieces of data that an answer has named. The digest of the data is known to those only who got such an
-  /// answer, or have the data.
+  /// Answers with pieces of data that an answer has named. The scope is not compared: a digest is known only from such an
+  /// answer, or from the data itself.
   func fetch(_ request: ContentRequest, from user: String? = nil) throws -> ContentAnswer {
     let bridge = try bridge(from: request.model)
     _ = try record(request.replica, of: user)

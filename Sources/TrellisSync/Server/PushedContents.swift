@@ -35,11 +35,7 @@ struct PushedContents {
 
   /// A change set with its data.
   func completed(_ set: ChangeSet) throws -> ChangeSet {
-    var values: [ExternalFile: StoredValue] = [:]
-    for content in set.contents { values[content] = .blob(try bytes(of: content)) }
-    return set.mapped { value, isFormer in
-      if !isFormer, case .file(let content) = value, let data = values[content] { data } else { value }
-    }
+    try set.filled { content in try bytes(of: content) }
   }
 
   /// The change sets that are a content.

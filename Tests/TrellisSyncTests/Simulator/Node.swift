@@ -13,6 +13,8 @@ final class Interruption: @unchecked Sendable {
   private var action: (() throws -> Void)?
   private(set) var failure: (any Error)?
   private(set) var hasHappened = false
+  /// When the clock was read last, by that of the computer.
+  private(set) var lastRead: Int64 = 0
 
   /// - Parameter delay: How many times the clock is read before.
   func plan(after delay: Int, _ action: @escaping () throws -> Void) {
@@ -22,6 +24,7 @@ final class Interruption: @unchecked Sendable {
   func cancel() { (action, hasHappened, failure) = (nil, false, nil) }
 
   func clockIsRead() {
+    lastRead = Date().microseconds
     guard let action else { return }
     delay -= 1
     if delay >= 0 { return }
@@ -61,7 +64,7 @@ extension World {
     var moment: String?
     /// The last answer to a push, and an answer whose data is not all here. A program that ends forgets them.
     var pushed: PushAnswer?
-    var part: PullAnswer?
+    var part: (answer: PullAnswer, sent: Int64)?
     private let sizes: MessageSizes
 
     /// The number that the server has given it; 0 for none.
@@ -94,7 +97,7 @@ extension World {
     func request() throws -> SyncMessage? {
       if let request = try replica.registration() { return .register(request) }
       if let request = try replica.nextPush(after: pushed) { return .push(request) }
-      if let part, let request = try replica.nextFetch(for: part) { return .fetch(request) }
+      if let part, let request = try replica.nextFetch(for: part.answer) { return .fetch(request) }
       return try replica.nextPull().map { .pull($0) }
     }
 

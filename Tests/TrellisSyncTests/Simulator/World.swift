@@ -384,6 +384,8 @@ struct World {
     defer { if node.interruption.hasHappened { totals.interrupted += 1 } }
     defer { if let failure = node.interruption.failure { fail("an interruption: \(failure)") } }
     defer { node.interruption.cancel() }
+    // The clock is read some time after the message is there.
+    defer { slowest[letter.node] = max(slowest[letter.node] ?? 0, node.interruption.lastRead - letter.sent) }
     switch try SyncMessage(letter.bytes) {
     case .registered(let answer): try node.replica.receive(answer)
     case .refused(let code, _, _) where node.isRestored && code == "copied-replica":
@@ -411,16 +413,20 @@ struct World {
       guard case .fetch(let request) = try SyncMessage(letter.question) else { return }
       totals.fetched += 1
       try node.replica.receive(answer, to: request)
-      if let part = node.part, try node.replica.nextFetch(for: part) == nil { try receive(part, letter.node) }
-    case .pulled(let answer): try receive(answer, letter.node)
+      if let part = node.part, try node.replica.nextFetch(for: part.answer) == nil {
+        try receive(part.answer, letter.node, sent: part.sent)
+      }
+    case .pulled(let answer): try receive(answer, letter.node, sent: letter.sent)
     default: break
     }
   }
 
   /// Takes an answer, or waits for its data.
-  private mutating func receive(_ answer: PullAnswer, _ number: Int) throws {
+  private mutating func receive(_ answer: PullAnswer, _ number: Int, sent: Int64) throws {
     let node = nodes[number]
     node.part = nil
+    // An answer that waits for its data is late.
+    defer { slowest[number] = max(slowest[number] ?? 0, node.interruption.lastRead - sent) }
     let reception: Replica.Reception
     let own = try OwnChanges(node)
     do {
@@ -437,7 +443,7 @@ struct World {
     case .part: totals.parts += 1
     case .outdated: totals.outdated += 1
     case .pushFirst: totals.pushFirst += 1
-    case .incomplete: node.part = answer
+    case .incomplete: node.part = (answer, sent)
     }
   }
 
@@ -447,7 +453,7 @@ struct World {
     switch try SyncMessage(letter.question) {
     case .pull(let request): guard try replica.nextPull() == request else { return }
     case .fetch(let request):
-      guard nodes[letter.node].part?.token == request.moment else { return }
+      guard nodes[letter.node].part?.answer.token == request.moment else { return }
       nodes[letter.node].part = nil
     default: return
     }
