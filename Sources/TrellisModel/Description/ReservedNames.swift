@@ -84,7 +84,9 @@ package enum NearestName {
       for column in right.indices {
         let isSame = lowercase(left[row]) == lowercase(right[column])
         var cost = min(previous[column] + (isSame ? 0 : 1), previous[column + 1] + 1, current[column] + 1)
-        if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+        if row > 0, column > 0, lowercase(left[row]) == lowercase(right[column - 1]),
+          lowercase(left[row - 1]) == lowercase(right[column])
+        {
           cost = min(cost, beforePrevious[column - 1] + 1)
         }
         current.append(cost)

@@ -10,8 +10,17 @@ extension FormatParser {
         "A format has no methods; write an operator, as in content CONTAINS 'a', or a function, length(content).",
         at: start)
     }
-    guard let way = Self.foreignWords[word] else { return nil }
+    guard let way = Self.foreignWords[word] else { return misspeltOperator() }
     return error(.unexpected, "'\(word.uppercased())' is not known here; \(way)", at: start)
+  }
+
+  /// The error for a word that resembles an operator; nil for every other token.
+  private func misspeltOperator() -> PredicateFormatError? {
+    guard let keyword, !FormatKeywords.all.contains(keyword) else { return nil }
+    let operators = FormatKeywords.searches.map(\.spelling.word) + ["IN", "BETWEEN", "AND", "OR"]
+    guard let meant = NearestName.closest(to: keyword, among: operators) else { return nil }
+    return error(
+      .unexpected, "'\(keyword.uppercased())' is no operator; did you mean '\(meant)'?", at: start, suggestion: meant)
   }
 
   private static let foreignWords = [

@@ -49,8 +49,10 @@ struct FormatLexer {
     }
   }
 
-  func error(_ code: PredicateFormatError.Code, _ message: String, at offset: Int) -> PredicateFormatError {
-    PredicateFormatError(code, message, in: text, at: offset)
+  func error(
+    _ code: PredicateFormatError.Code, _ message: String, at offset: Int, suggestion: String? = nil
+  ) -> PredicateFormatError {
+    PredicateFormatError(code, message, in: text, at: offset, suggestion: suggestion)
   }
 
   // MARK: Bytes

@@ -37,8 +37,10 @@ struct FormatParser {
 
   mutating func advance() throws(PredicateFormatError) { (token, start) = try lexer.next() }
 
-  func error(_ code: PredicateFormatError.Code, _ message: String, at offset: Int) -> PredicateFormatError {
-    lexer.error(code, message, at: offset)
+  func error(
+    _ code: PredicateFormatError.Code, _ message: String, at offset: Int, suggestion: String? = nil
+  ) -> PredicateFormatError {
+    lexer.error(code, message, at: offset, suggestion: suggestion)
   }
 
   func unexpected(_ expected: String) -> PredicateFormatError {
