@@ -49,6 +49,7 @@ extension ObjectGraph {
     for victim in victims { hide(victim) }
     for reference in references where reference.holder.isAlive {
       closure.note(reference)
+      recorder?.record(.cleared(reference))
       setReference(of: reference.holder, reference.relationship, to: 0, keepingPlace: true)
     }
   }
@@ -56,8 +57,8 @@ extension ObjectGraph {
   /// The references of survivors that the delete of victims clears. The references of the victims themselves stay.
   private func references(
     to victims: [ManagedObject], _ closure: DeletedClosure
-  ) -> [DeletedClosure.ClearedReference] {
-    var found: [DeletedClosure.ClearedReference] = []
+  ) -> [ClearedReference] {
+    var found: [ClearedReference] = []
     for victim in victims {
       for relationship in info(of: victim).allRelationships {
         guard let inverse = runtime.inverse(of: relationship), inverse.isColumn,
@@ -67,7 +68,7 @@ extension ObjectGraph {
           guard !closure.keys.contains(key), let holder = map[key], holder.isAlive,
             knownReference(of: holder, inverse) == victim._key
           else { return }
-          found.append(DeletedClosure.ClearedReference(holder: holder, relationship: inverse, victim: victim._key))
+          found.append(ClearedReference(holder: holder, relationship: inverse, victim: victim._key))
         }
       }
     }

@@ -9,16 +9,16 @@ extension ObjectGraph {
   /// - Parameter holders: More objects that may have such references.
   func oneWayReferences(
     to victims: [ManagedObject], _ holders: [ManagedObject]
-  ) -> [DeletedClosure.ClearedReference] {
+  ) -> [ClearedReference] {
     let references = oneWayReferences(to: victims).filter { !$0.isToMany }
     if references.isEmpty { return [] }
     let phases = Dictionary(victims.map { ($0._key, $0.phase) }) { first, _ in first }
-    var found: [DeletedClosure.ClearedReference] = []
+    var found: [ClearedReference] = []
     for object in inserted + changed + holders where object.isAlive && phases[object._key] == nil {
       for reference in references where info(of: object).relationships.contains(reference) {
         let key = knownReference(of: object, reference)
         guard let phase = phases[key], !(reference.isRequired && phase == .persistent) else { continue }
-        found.append(DeletedClosure.ClearedReference(holder: object, relationship: reference, victim: key))
+        found.append(ClearedReference(holder: object, relationship: reference, victim: key))
       }
     }
     return found

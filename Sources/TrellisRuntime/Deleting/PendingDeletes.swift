@@ -12,13 +12,6 @@ struct DeletedClosure {
     let wasInserted: Bool
   }
 
-  /// A reference of a living object to a victim.
-  struct ClearedReference {
-    let holder: ManagedObject
-    let relationship: Relationship
-    let victim: Int64
-  }
-
   private(set) var victims: [Victim] = []
   private(set) var keys = KeySet()
   private(set) var cleared: [ClearedReference] = []
@@ -92,6 +85,13 @@ struct PendingDeletes {
     }
     return nil
   }
+}
+
+/// A reference of a living object to a victim, which the delete clears.
+struct ClearedReference {
+  let holder: ManagedObject
+  let relationship: Relationship
+  let victim: Int64
 }
 
 // MARK: - Dead targets

@@ -33,7 +33,7 @@ extension ObjectGraph {
   }
 
   /// Restores a reference that a delete has cleared, unless either end was linked to another object meanwhile.
-  private func restore(_ cleared: DeletedClosure.ClearedReference) throws {
+  private func restore(_ cleared: ClearedReference) throws {
     let (holder, relationship) = (cleared.holder, cleared.relationship)
     guard let victim = map[cleared.victim], victim.isAlive,
       holder.phase != .detached || pending.deletions.closure(of: holder._key) != nil

@@ -42,7 +42,8 @@ extension ObjectGraph {
     if hasConflictOfCouples { map.forEach(releaseHalves) } else { for object in objects { releaseHalves(of: object) } }
   }
 
-  /// Clears the halves of an object that the store has, if their partners were set to other objects here.
+  /// Clears the halves of an object that the store has, if their partners were set to other objects here while it was not
+  /// in memory, or before others have saved it.
   func releaseHalves(of object: ManagedObject) {
     guard object.isAlive, !object.accessFlags.contains(.fault) else { return }
     for relationship in info(of: object).couples where !object.hasOwnReference(relationship) {

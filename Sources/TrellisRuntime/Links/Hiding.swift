@@ -68,7 +68,7 @@ extension ObjectGraph {
   ///
   /// - Parameter isKept: Whether the reference of an object to an object that is deleted stays as it is.
   func showAgain(
-    _ objects: [ManagedObject], keeping isKept: (DeletedClosure.ClearedReference) -> Bool = { _ in false }
+    _ objects: [ManagedObject], keeping isKept: (ClearedReference) -> Bool = { _ in false }
   ) throws {
     let keys = Set(objects.map(\._key))
     for key in keys { pending.deadTargets.remove(key) }
@@ -98,7 +98,7 @@ extension ObjectGraph {
   /// Shows an object again at the target of its reference. If the target was given to another object meanwhile, or is
   /// deleted itself, the object loses the reference.
   private func showAgain(
-    _ object: ManagedObject, _ relationship: Relationship, keeping isKept: (DeletedClosure.ClearedReference) -> Bool
+    _ object: ManagedObject, _ relationship: Relationship, keeping isKept: (ClearedReference) -> Bool
   ) throws {
     let key = object._reference(relationship.property)
     guard key > 0, !object.accessFlags.contains(.fault) else { return }
@@ -106,7 +106,7 @@ extension ObjectGraph {
     if let (number, target) = pending.deletions.closure(of: key) {
       let keeps =
         inverse.map { survivorsKeep(target, $0, relationship) } ?? (relationship.isRequired && target.phase == .deleted)
-      let reference = DeletedClosure.ClearedReference(holder: object, relationship: relationship, victim: key)
+      let reference = ClearedReference(holder: object, relationship: relationship, victim: key)
       if keeps || isKept(reference) { return }
       if let inverse { try prepareRecording(target, inverse, object._key) }
       pending.deletions.closures[number].note(reference)

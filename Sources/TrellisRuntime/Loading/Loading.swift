@@ -271,8 +271,7 @@ extension ObjectGraph {
   func object(of row: RowReader, batch: UInt32) throws -> ManagedObject {
     if let object = map[row.key] {
       try bringUpToDate(object, with: row, batch: batch)
-      // What others have saved beside a half of a couple that was set here.
-      if !backlog.conflicts.isEmpty { releaseHalves(of: object) }
+      if runtime.hasCouples { releaseHalves(of: object) }
       return object
     }
     guard row.entity >= 0 && row.entity < runtime.types.count else { throw unreadable(row) }
@@ -283,7 +282,7 @@ extension ObjectGraph {
     object.state.generation = sweeper.generation
     if observation != nil { object.state.setObserved(true) }
     map.insert(object, for: row.key)
-    if !backlog.conflicts.isEmpty { releaseHalves(of: object) }
+    if runtime.hasCouples { releaseHalves(of: object) }
     return object
   }
 

@@ -108,6 +108,7 @@ struct ChangeSet {
       switch change {
       case .pair(let pair): replaced[pair.owner] != nil || replaced[pair.member] != nil
       case .place(let place): replaced[place.owner] != nil || replaced[place.anchor.key] != nil
+      case .cleared(let reference): replaced[reference.holder._key] != nil || replaced[reference.victim] != nil
       default: object(of: change).map { replaced[$0._key] != nil } ?? false
       }
     }
@@ -127,6 +128,24 @@ struct ChangeSet {
     }
   }
 
+  /// The references that deletes have cleared.
+  var clearedReferences: [ClearedReference] {
+    changes.compactMap { if case .cleared(let reference) = $0 { reference } else { nil } }
+  }
+
+  /// The keys of the objects that reverting the set deletes again.
+  var redeleted: Set<Int64> {
+    var keys: Set<Int64> = []
+    for change in changes.reversed() {
+      switch change {
+      case .revived(let object): keys.insert(object._key)
+      case .deleted(let object): keys.remove(object._key)
+      default: break
+      }
+    }
+    return keys
+  }
+
   /// The objects that were inserted or changed, each as often as it was.
   var touched: TouchedObjects { TouchedObjects(changes: self) }
 
@@ -140,6 +159,7 @@ struct ChangeSet {
     switch change {
     case .values, .pair, .place: nil
     case .order(let order): order.owner
+    case .cleared(let reference): reference.holder
     case .partner(let object, _, _), .deleted(let object), .revived(let object): object
     }
   }
@@ -180,6 +200,8 @@ enum RecordedChange {
   case deleted(ManagedObject)
   /// A deleted object was restored.
   case revived(ManagedObject)
+  /// A delete has cleared a reference, whose former value is among the values of the holder.
+  indirect case cleared(ClearedReference)
 }
 
 /// The values of an object before the first of them was set.
@@ -229,10 +251,13 @@ struct RecordedValues {
   }
 
   /// Calls a closure with masks of exactly the properties that differ.
-  func forEachMask(_ body: (ColumnMask) -> Void) {
-    guard let late else { return body(ColumnMask(bits: bits)) }
-    body(ColumnMask(bits: bits & ~ColumnMask.bit(of: 63)))
-    for property in late { body(ColumnMask(only: property)) }
+  ///
+  /// - Parameter kept: The numbers of properties that are left out.
+  func forEachMask(except kept: [Int], _ body: (ColumnMask) -> Void) {
+    let all = kept.reduce(bits) { $1 < 63 ? $0 & ~ColumnMask.bit(of: $1) : $0 }
+    guard let late else { return body(ColumnMask(bits: all)) }
+    body(ColumnMask(bits: all & ~ColumnMask.bit(of: 63)))
+    for property in late where !kept.contains(property) { body(ColumnMask(only: property)) }
   }
 }
 

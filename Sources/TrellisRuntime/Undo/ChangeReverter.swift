@@ -14,7 +14,7 @@ extension ObjectGraph {
   /// - Throws: ``StoreError`` if objects have to be loaded and the store fails; then nothing is reverted.
   func revert(_ changes: ChangeSet, isExact: Bool = false) throws {
     let lost = try prepareToRevert(changes)
-    var reverter = ChangeReverter(self, isExact: isExact, lost: lost)
+    var reverter = ChangeReverter(self, changes, isExact: isExact, lost: lost)
     for change in changes.changes.reversed() { try reverter.revert(change, of: changes) }
     try reverter.finish(withdrawing: changes.inserted)
     forgetUnchanged(changes.touched)
@@ -76,7 +76,7 @@ extension ObjectGraph {
         if order.owner.isAlive { try loadedList(of: order.owner, order.relationship) }
       // The object keeps its former partners in memory, because a delete rule of `deny` still has to find them.
       case .revived(let object): leaving.append(object)
-      case .partner, .deleted: break
+      case .partner, .deleted, .cleared: break
       }
     }
     _ = try loadToRestore(leaving.filter(\.isAlive))
@@ -113,13 +113,19 @@ private struct ChangeReverter {
   private var pairs: [RecordedPair] = []
   /// The changes of positions, the last one first.
   private var positions: [RecordedChange] = []
+  /// References that deletes of the set have cleared.
+  private let cleared: [ClearedReference]
+  /// The keys of the objects that are deleted again.
+  private let victims: Set<Int64>
   /// Objects that were changed beside those of the set.
   private(set) var touched: [ManagedObject] = []
 
-  init(_ graph: ObjectGraph, isExact: Bool, lost: Set<Int64>) {
+  init(_ graph: ObjectGraph, _ changes: ChangeSet, isExact: Bool, lost: Set<Int64>) {
     self.graph = graph
     self.isExact = isExact
     self.lost = lost
+    cleared = isExact ? [] : changes.clearedReferences
+    victims = cleared.isEmpty ? [] : changes.redeleted
   }
 
   mutating func revert(_ change: RecordedChange, of changes: ChangeSet) throws {
@@ -131,6 +137,7 @@ private struct ChangeReverter {
     case .partner(let object, let relationship, let key): graph.setTransient(object, relationship, to: key)
     case .deleted(let object): revive(object)
     case .revived(let object): redeleted[object._key] = object
+    case .cleared: break
     }
   }
 
@@ -140,11 +147,13 @@ private struct ChangeReverter {
     let object = values.object
     if object.isAlive { try graph.fulfilIfFault(object) }
     object.willChangeValues()
-    let references = mayDiffer ? graph.differingReferences(values) : []
+    var references = mayDiffer ? graph.differingReferences(values) : []
+    let kept = references.filter { isLeftToDelete(values, $0) }.map(\.property)
+    if !kept.isEmpty { references.removeAll { kept.contains($0.property) } }
     let former = mayDiffer ? references.map { object._reference($0.property) } : []
     object.announceAll()
     let isCommitted = object.isCommitted(values.row)
-    values.forEachMask { mask in
+    values.forEachMask(except: kept) { mask in
       object.restore(mask, from: values.row)
       // Committed values are no changes. The last bit may stand for several properties.
       if isCommitted && mask.bits & ColumnMask.bit(of: 63) == 0 {
@@ -160,6 +169,14 @@ private struct ChangeReverter {
       graph.targetDidChange(of: object, reference, from: former)
       restored.append((object, reference, former))
     }
+  }
+
+  /// Whether a reference is cleared by a delete that the set repeats, under the rules that apply to the victim now: an
+  /// object that was new may be stored, so that its delete can be denied.
+  private func isLeftToDelete(_ values: RecordedValues, _ reference: Relationship) -> Bool {
+    let key = values.object._reference(reference.property)
+    return key > 0 && victims.contains(key) && values.row.value(reference.property).key == 0
+      && cleared.contains { $0.holder === values.object && $0.victim == key && $0.relationship.isSame(as: reference) }
   }
 
   // MARK: Life
@@ -205,6 +222,8 @@ private struct ChangeReverter {
     let redeleted = redeleted
     if !revived.isEmpty { try graph.showAgain(revived.sortedByKey.map(\.value)) { redeleted[$0.victim] != nil } }
     for object in reinserted { try graph.showReferencesLeft(to: object) }
+    // A delete that the opposite set repeats clears them as well.
+    for reference in cleared where revived[reference.victim] != nil { graph.recorder?.record(.cleared(reference)) }
     for (object, relationship, former) in restored { settle(object, relationship, former) }
     for pair in pairs { restore(pair) }
     if !positions.isEmpty { graph.restorePositions(positions) }

@@ -158,6 +158,29 @@ import TrellisTestSupport
   }
 
   @Test(
+    "an undo takes a partner back from an object that is not in memory", arguments: StoreKind.allCases, [false, true])
+  func undoOfLostPartner(kind: StoreKind, isMerged: Bool) throws {
+    let place = try CoupleTests(kind)
+    let other = place.container.newContext()
+    let there = try place.makeVillagers(3, in: other)
+    let context = place.container.newContext()
+    let two = try place.same(Array(there[..<2]), in: context)
+    context.undo.enable()
+    two[1].spouse = two[0]
+    context.undo.endStep()
+    two[0].spouse = nil
+    there[1].spouse = there[2]
+    try other.save()
+    if isMerged { context.mergeChanges() }
+    try context.undo.undo()
+    let here = try place.same(there, in: context)
+    #expect(Self.partners(here) == [1, 0, nil])
+    try context.save(mergePolicy: .objectTrump)
+    other.mergeChanges()
+    #expect(Self.partners(there) == [1, 0, nil])
+  }
+
+  @Test(
     "what a parent rolls back is gone from both ends in its child", arguments: StoreKind.allCases, [false, true])
   func parentRollback(kind: StoreKind, isRead: Bool) throws {
     let place = try CoupleTests(kind)
