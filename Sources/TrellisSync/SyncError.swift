@@ -105,9 +105,12 @@ extension SyncError {
       remedy: "Update the replica's program. What it has not sent stays in its store until then.")
   }
 
-  static let newerReplica = SyncError(
-    .newerReplica, "The replica has a newer model than the server.",
-    remedy: "Update the server's program first. What the replica has not sent stays in its store until then.")
+  static func newer(_ subject: String) -> SyncError {
+    SyncError(
+      .newerReplica, "The replica has a newer model than the server: \(subject) is not in the server's.",
+      remedy: "Update the server's program first. If its model has removed \(subject), name it in \"removed\". "
+        + "What the replica has not sent stays in its store until then.")
+  }
 
   static let unknownModel = SyncError(
     .unknownModel, "The server does not have the text of the replica's model.",

@@ -98,6 +98,24 @@ private enum Versions {
     }
     """
 
+  /// A version that removes an entity, a relationship and an attribute, and adds another one.
+  static let lessened = """
+    {
+      "model": "Notes", "version": "5", "history": "values", "removed": ["Tag"],
+      "entities": {
+        "Folder": {
+          "attributes": { "name": "string" },
+          "relationships": { "notes": { "destination": "Note", "inverse": "folder", "toMany": true, "ordered": true } }
+        },
+        "Note": {
+          "removed": ["stars", "tags"],
+          "attributes": { "kind": { "type": "string", "default": "plain" }, "title": "string" },
+          "relationships": { "folder": { "destination": "Folder", "inverse": "notes", "optional": true } }
+        }
+      }
+    }
+    """
+
   /// A version that does more than to add.
   static let other = old.replacing("\"int64\"", with: "\"double\"").replacing("\"1\"", with: "\"3\"")
 }
@@ -127,8 +145,8 @@ private struct Scene {
 
   /// Checks that a store has what the server has, as far as its model has it.
   func expectSame(_ store: SyncStore) throws {
-    let differences = try store.picture().differences(
-      from: server.picture().named(by: ModelMatch(from: store.container.model, to: server.container.model)))
+    let match = ModelMatch(from: store.container.model, to: server.container.model)
+    let differences = try store.picture().kept(by: match).differences(from: server.picture().named(by: match))
     #expect(differences == [])
   }
 }
@@ -455,5 +473,109 @@ extension ModelAgeTests {
     let conflicts = try await scene.exchange(scene.phone).conflicts
     #expect(conflicts.flatMap(\.losses).map(\.property) == ["title"])
     try scene.expectSame(scene.phone)
+  }
+}
+
+// MARK: - Removals
+
+extension ModelAgeTests {
+  @Test("A server whose model removes goes on with replicas of the former version", arguments: [1 << 20, 60])
+  func lessened(_ partSize: Int) async throws {
+    let scene = try await filled()
+    try scene.server.update(to: Versions.lessened)
+    try editAsBefore(scene.phone)
+    for store in [scene.phone, scene.desktop, scene.phone] {
+      #expect(try await scene.exchange(store, partSize: partSize).conflicts.isEmpty)
+    }
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+    #expect(try Set(scene.server.texts("Note", "title")) == ["A", "c", "new"])
+    // What is removed stays on its device, and new objects of others have the default.
+    #expect(try notes(scene.phone, "stars") == ["A": .integer(5), "c": .integer(1), "new": .integer(3)])
+    #expect(try notes(scene.desktop, "stars") == ["A": .integer(1), "c": .integer(1), "new": .integer(0)])
+    #expect(try Set(scene.phone.texts("Tag")) == ["t", "u"])
+    #expect(try scene.desktop.texts("Tag") == ["t"])
+
+    // A change of nothing else is no change for the server, which may have deleted the object.
+    try scene.phone.edit("Note") { try $0.set("stars", .integer(8)) }
+    try scene.server.save { context in
+      for note in try context.objects("Note") where try note.value("title") == .text("c") { try context.delete(note) }
+    }
+    #expect(try await scene.exchange(scene.phone, partSize: partSize).conflicts.isEmpty)
+    #expect(try notes(scene.phone, "stars") == ["A": .integer(8), "new": .integer(8)])
+
+    try scene.phone.edit("Folder") { try $0.set("name", .text("g")) }
+    try scene.phone.update(to: Versions.lessened)
+    try await scene.exchangeAll(partSize: partSize)
+    for store in [scene.phone, scene.desktop] { try scene.expectSame(store) }
+    #expect(try scene.server.texts("Folder") == ["g"])
+  }
+
+  @Test("A replica whose model removes goes on with a server of the former version") func lessenedReplica() async throws
+  {
+    let scene = try await filled()
+    try scene.phone.update(to: Versions.lessened)
+    try scene.phone.save { context in
+      for note in try context.objects("Note") where try note.value("title") == .text("a") {
+        try note.set("title", .text("A"))
+      }
+      _ = try context.insert("Note", ["title": .text("new")])
+    }
+    // The kind is one that the server does not have.
+    do {
+      try await scene.exchange(scene.phone)
+      Issue.record("An older server has taken a newer replica.")
+    } catch let error as SyncError {
+      #expect(error.code == .newerReplica)
+    }
+    let less = Versions.lessened.replacing("\"kind\": { \"type\": \"string\", \"default\": \"plain\" }, ", with: "")
+    let other = try await filled()
+    try other.phone.update(to: less)
+    try other.phone.edit("Note") { try $0.set("title", .text("A")) }
+    try await other.exchangeAll()
+    #expect(try Set(other.server.texts("Note", "title")) == ["A"])
+    #expect(try Set(notes(other.server, "stars").values) == [.integer(1)])
+    #expect(try Set(notes(other.desktop, "stars").values) == [.integer(1)])
+  }
+
+  @Test("What a replica needs and the server has removed stops the replica, which is told what it is")
+  func neededRemovals() async throws {
+    let name = "\"attributes\": { \"name\": \"string\" },\n      \"relationships\": { \"notes\""
+    let deny = "\"toMany\": true, \"ordered\": true"
+    let folders = """
+      {
+        "model": "Notes", "version": "6", "history": "values", "removed": ["Note", "Tag"],
+        "entities": { "Folder": { "removed": ["notes"], "attributes": { "name": "string" } } }
+      }
+      """
+    let cases: [(server: String, replica: String, subject: String)] = [
+      // Required, without a default.
+      (
+        Versions.old.replacing(name, with: "\"removed\": [\"name\"],\n      \"relationships\": { \"notes\""),
+        Versions.old, "Folder.name"
+      ),
+      // A delete of the server could not be carried out.
+      (folders, Versions.old.replacing(deny, with: deny + ", \"deleteRule\": \"deny\""), "Folder.notes"),
+    ]
+    for (server, replica, subject) in cases {
+      let shop = try SyncStore(SyncModels.model(server))
+      let till = try SyncStore(SyncModels.model(replica))
+      do {
+        try await till.replica().exchange(with: LocalTransport(to: try shop.server()))
+        Issue.record("The server has taken a replica that needs \(subject).")
+      } catch let error as SyncError {
+        #expect(error.code == .otherModel && error.message.contains(subject), "\(error)")
+      }
+    }
+    // The model does not say that it has removed the stars, so the replica may be the newer one.
+    let till = try SyncStore(SyncModels.model(Versions.old))
+    let forgetful = try SyncStore(SyncModels.model(Versions.lessened.replacing("\"stars\", ", with: "")))
+    do {
+      try await till.replica().exchange(with: LocalTransport(to: try forgetful.server()))
+      Issue.record("The server has taken a newer replica.")
+    } catch let error as SyncError {
+      #expect(error.code == .newerReplica && error.message.contains("Note.stars"), "\(error)")
+    }
+    let shop = try SyncStore(SyncModels.model(folders))
+    try await till.replica().exchange(with: LocalTransport(to: try shop.server()))
   }
 }

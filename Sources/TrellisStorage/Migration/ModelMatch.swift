@@ -213,7 +213,7 @@ private struct PropertyMatching {
 
 extension Property {
   /// Whether a store keeps the property.
-  var isStored: Bool {
+  package var isStored: Bool {
     switch self {
     case .attribute(let attribute): attribute.column != nil
     case .relationship(let relationship): !relationship.isTransient
@@ -228,7 +228,7 @@ extension Property {
   }
 
   /// The entity that declares the property.
-  var declaring: Int {
+  package var declaring: Int {
     switch self {
     case .attribute(let attribute): attribute.entity
     case .relationship(let relationship): relationship.entity
@@ -240,7 +240,7 @@ extension Property {
 
 extension ModelMatch {
   /// Whether the model allows that the stored objects of an entity are deleted.
-  func consentsToLosing(_ entity: Entity) -> Bool { current.description.removed.contains(entity.name) }
+  package func consentsToLosing(_ entity: Entity) -> Bool { current.description.removed.contains(entity.name) }
 
   /// Whether the current entity or one of its parents allows that stored values of a former property are deleted.
   func consentsToLosing(_ property: String, of entity: Int) -> Bool {
@@ -251,7 +251,7 @@ extension ModelMatch {
 
   /// Whether the model allows that values or pairs of a stored property are lost: it is removed, or its name is that of
   /// a property which cannot take them and says so.
-  func consentsToLosing(_ property: Property, of entity: Int) -> Bool {
+  package func consentsToLosing(_ property: Property, of entity: Int) -> Bool {
     if consentsToLosing(property.name, of: entity) { return true }
     switch replacement(of: property, in: entity) {
     case .attribute(let attribute)?: return attribute.description.isLossy

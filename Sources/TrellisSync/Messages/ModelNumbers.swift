@@ -95,13 +95,14 @@ extension ChangeSet {
     return copy
   }
 
-  /// The same changes without what has no number.
+  /// The same changes without what has no number, and without updates of nothing else.
   var withoutUnknown: ChangeSet {
     var set = self
     set.objects = objects.compactMap { object in
-      var object = object
-      object.values.removeAll { $0.property == ModelNumbers.none }
-      return object.entity == ModelNumbers.none ? nil : object
+      var left = object
+      left.values.removeAll { $0.property == ModelNumbers.none }
+      let isEmpty = object.kind == .updated && left.values.isEmpty && !object.values.isEmpty
+      return object.entity == ModelNumbers.none || isEmpty ? nil : left
     }
     set.pairs.removeAll { $0.property == ModelNumbers.none }
     set.orders.removeAll { $0.property == ModelNumbers.none }

@@ -2,10 +2,11 @@ import Foundation
 import TrellisModel
 import TrellisStorage
 
-/// Translates the messages of replicas with an older model for a server whose model adds to it and renames.
+/// Translates the messages of replicas with an older model for a server whose model adds to it, renames and removes.
 ///
-/// What the older model has is in the newer one, under its name or another one, so only the numbers differ. What it does not have
-/// is not sent to its replicas, and their change sets do not mention it, so they leave it as it is.
+/// What both models have differs in its numbers. What only the newer one has is not sent to replicas with the older one, and their
+/// change sets do not mention it, so they leave it as it is. What the newer one has removed is left out of their change sets; it
+/// stays in their stores until their models are updated.
 struct ModelBridge: Sendable {
   private let newer: ModelNumbers
   private let older: ModelNumbers
@@ -17,9 +18,10 @@ struct ModelBridge: Sendable {
     guard older.name == newer.name else { throw .otherModel(older.name, newer.name) }
     let migration = Migration(from: older, to: newer)
     if let obstacle = Self.obstacle(to: migration) {
-      // Then the replica may be the newer one.
-      let isNewer = Self.obstacle(to: Migration(from: newer, to: older)) == nil
-      throw isNewer ? .newerReplica : .differentModels("\(obstacle)")
+      // Then the replica may be the newer one, unless the server's model says that it has removed what it does not have.
+      let isNewer =
+        migration.match.removals[obstacle.subject] == nil && Self.obstacle(to: Migration(from: newer, to: older)) == nil
+      throw isNewer ? .newer(obstacle.subject) : .differentModels("\(obstacle)")
     }
     self.newer = ModelNumbers(forward: migration.match)
     self.older = ModelNumbers(backward: migration.match)
@@ -36,19 +38,20 @@ struct ModelBridge: Sendable {
     }
   }
 
-  /// The first difference that is more than an addition or a name.
+  /// The first difference that is more than an addition, a name, or a removal that replicas with the older model need not know of.
   private static func obstacle(to migration: Migration) -> Expansion.Obstacle? {
-    Expansion(migration).obstacles.first { !$0.isName }
+    let removals = migration.match.removals
+    return Expansion(migration).obstacles.first { !$0.isName && removals[$0.subject] != true }
   }
 
   /// A change set of a replica, with the server's numbers.
   func translated(_ set: ChangeSet) -> ChangeSet {
     set.numbered(by: newer) { entity in
       fillings.indices.contains(entity) ? fillings[entity].compactMap(Self.value) : []
-    }
+    }.withoutUnknown
   }
 
-  /// The numbers that a property of the older model has in the newer one.
+  /// The numbers that a property of the older model has in the newer one; nil if it is removed.
   func newer(_ entity: Int, _ property: Int) -> (entity: Int, property: Int)? {
     guard let number = newer.entity(entity), let property = newer.property(entity, property) else { return nil }
     return (number, property)
@@ -97,5 +100,39 @@ struct ModelBridge: Sendable {
       older.entity(range.entity).map { .init(entity: $0, after: range.after, through: range.through) }
     }
     return answer
+  }
+}
+
+extension ModelMatch {
+  /// The entities and properties that the newer model has removed (`removed`), each with whether replicas with the older one can
+  /// keep it by themselves: their objects from the server are valid without it, and the server's deletes can be carried out.
+  fileprivate var removals: [String: Bool] {
+    var removals: [String: Bool] = [:]
+    for entity in stored.entities {
+      guard let successor = successors[entity.index] else {
+        if consentsToLosing(entity) { removals[entity.name] = successors[entity.root] == nil }
+        continue
+      }
+      for property in entity.properties where property.declaring == entity.index && property.isStored {
+        guard self.successor(of: property.index, in: entity.index) == nil else { continue }
+        // Without the entity, there is nothing that the relationship could lead to.
+        let isWithoutPartners = property.relationship.map { successors[$0.destination] == nil } ?? false
+        if isWithoutPartners || consentsToLosing(property, of: successor) {
+          removals["\(entity.name).\(property.name)"] = property.canBeMissing
+        }
+      }
+    }
+    return removals
+  }
+}
+
+extension Property {
+  /// Whether objects of replicas are valid without a value or partners, and can be deleted.
+  fileprivate var canBeMissing: Bool {
+    switch self {
+    case .attribute(let attribute): attribute.isOptional || attribute.initialValue != nil
+    case .relationship(let relationship):
+      !relationship.isRequired && (relationship.minimumCount ?? 0) == 0 && relationship.deleteRule != .deny
+    }
   }
 }

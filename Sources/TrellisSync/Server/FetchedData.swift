@@ -48,8 +48,10 @@ extension SyncServer {
   private func bytes(_ wanted: ContentRequest.Place, _ bridge: ModelBridge?, _ view: MomentView) throws -> [UInt8]? {
     let content = wanted.place.content
     if let last = lastContent.withLock({ $0 }), last.content == content { return last.bytes }
-    let (entity, number) = bridge?.newer(wanted.entity, wanted.property) ?? (wanted.entity, wanted.property)
-    guard let property = container.model.property(entity, number), property.attribute != nil,
+    var place: (entity: Int, property: Int)? = (wanted.entity, wanted.property)
+    if let bridge { place = bridge.newer(wanted.entity, wanted.property) }
+    guard let (entity, number) = place,
+      let property = container.model.property(entity, number), property.attribute != nil,
       let object = try view.object(wanted.key, of: entity), view.entity(of: object).index == entity,
       let value = try view.rowValue(of: property, object)
     else { return nil }

@@ -154,6 +154,21 @@ struct StorePicture: Equatable {
     return picture
   }
 
+  /// The part that a later version of the model has, by its former names.
+  func kept(by match: ModelMatch) throws -> StorePicture {
+    var picture = self
+    picture.objects = try objects.compactMapValues { object in
+      let entity = try #require(match.stored.entity(named: object["entity"]?.first ?? ""))
+      if match.successors[entity.index] == nil { return nil }
+      var left = object
+      for property in entity.properties where match.successor(of: property.index, in: entity.index) == nil {
+        left[property.name] = nil
+      }
+      return left
+    }
+    return picture
+  }
+
   func differences(from other: StorePicture) -> [String] {
     var lines: [String] = []
     for key in Set(objects.keys).union(other.objects.keys).sorted() where objects[key] != other.objects[key] {
