@@ -68,6 +68,17 @@ extension Replica {
     try save([state.change(record)] + notes)
   }
 
+  /// Compares as of a later moment of the own history, because the one that was chosen is gone: its end was deleted, or a
+  /// migration has removed something.
+  private func recoverFromLaterMoment() throws {
+    let (state, former) = try registeredState()
+    guard former.recovery != nil else { return }
+    var record = former
+    record.recovery?.cut = try readableMoment().description
+    let notes = try restartRecovery(&record)
+    try save([state.change(record)] + notes)
+  }
+
   /// - Returns: the change of the notes.
   func restartRecovery(_ record: inout ReplicaRecord) throws -> [StoreNote] {
     guard let recovery = record.recovery else { return [] }
@@ -83,9 +94,12 @@ extension Replica {
   ) throws -> Reception {
     guard answer.isWhole, recovery.token.isEmpty || recovery.token == answer.token else { return .outdated }
     guard let cut = HistoryToken(recovery.cut) else { throw SyncError.damagedMessage }
+    guard let here = try ifKnown({ try plain.newContext(asOf: cut) }) else {
+      try recoverFromLaterMoment()
+      return .outdated
+    }
     let empty = ChangeSet(sequence: 0, id: 0, base: former.token, time: former.cutTime &+ skew(), author: nil)
-    let changes = try StoreComparison.changes(
-      plain.newContext(asOf: cut), since: answer, besides: addedModel(former), empty)
+    let changes = try StoreComparison.changes(here, since: answer, besides: addedModel(former), empty)
     let (kept, contents) = try keepingContents(of: [changes])
     let found = kept[0]
     var record = former
