@@ -96,45 +96,30 @@ struct ClearedReference {
 
 // MARK: - Dead targets
 
-/// Deleted objects that one-way to-manys may still contain.
+/// Objects whose delete is not saved, and that one-way to-manys may contain.
 ///
 /// The holders of a one-way reference to an object are not known. Each list therefore looks here when it is next used,
 /// if anything has changed since its last use.
 struct DeadTargets {
-  /// The objects whose delete is not saved.
-  private(set) var unsaved: Set<Int64> = []
-  private(set) var saved: Set<Int64> = []
-  /// Whether lists in memory may still hold objects whose delete is saved.
-  private(set) var mayBeHeld = false
+  private(set) var keys: Set<Int64> = []
   /// The number of changes.
   private(set) var changes = 0
 
   mutating func add(_ key: Int64) {
-    unsaved.insert(key)
+    keys.insert(key)
     changes += 1
   }
 
-  mutating func didSave() {
-    if unsaved.isEmpty { return }
-    saved.formUnion(unsaved)
-    mayBeHeld = true
-    unsaved = []
-    changes += 1
-  }
-
-  mutating func rollBack() {
-    if unsaved.isEmpty { return }
-    unsaved = []
-    changes += 1
-  }
-
-  /// All lists in memory have dropped the objects whose delete is saved.
-  mutating func didDropSaved() { mayBeHeld = false }
-
-  /// Removes an object that is alive again, even if its delete was saved.
+  /// Removes an object that is alive again.
   mutating func remove(_ key: Int64) {
-    if unsaved.isEmpty && saved.isEmpty { return }
-    if unsaved.remove(key) != nil || saved.remove(key) != nil { changes += 1 }
+    if !keys.isEmpty, keys.remove(key) != nil { changes += 1 }
+  }
+
+  /// Removes all objects, after their deletes were saved or reverted.
+  mutating func removeAll() {
+    if keys.isEmpty { return }
+    keys = []
+    changes += 1
   }
 }
 

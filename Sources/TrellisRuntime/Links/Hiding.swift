@@ -178,39 +178,31 @@ extension ObjectGraph {
     let dead = pending.deadTargets
     guard list.seenDead != dead.changes, owner.isAlive else { return }
     list.seenDead = dead.changes
-    let gone = list.keysWithHidden.filter { dead.saved.contains($0) && map[$0]?.isAlive != true }
-    if !gone.isEmpty { list.forget(Set(gone)) }
-    for key in list.hiddenKeys where !dead.unsaved.contains(key) { list.show(key) }
-    if dead.unsaved.isEmpty { return }
-    for key in list.keys where dead.unsaved.contains(key) {
+    for key in list.hiddenKeys where !dead.keys.contains(key) { list.show(key) }
+    if dead.keys.isEmpty { return }
+    for key in list.keys where dead.keys.contains(key) {
       list.hide(key)
       noteListChanged(owner)
     }
   }
 
-  /// Notes that an object returns, even if its delete was saved. Lists that were not used since that save still hold the
-  /// object as one of the store, which has removed the pair, so they lose it before.
+  /// Removes objects whose delete was saved from the one-way to-manys of living owners. An owner whose own delete was saved
+  /// loses them when an undo inserts it again.
   ///
-  /// - Complexity: linear in the number of objects in memory for the first object that returns after a save.
-  func returnFromDead(_ key: Int64) {
-    if pending.deadTargets.mayBeHeld, pending.deadTargets.saved.contains(key) {
-      var haveAllDropped = true
-      map.forEach { owner in
-        guard owner.hasLists else { return }
-        // A deleted owner keeps its members, and may return as well.
-        guard owner.isAlive else { return haveAllDropped = false }
-        for list in owner.lists where relationship(list.property, of: owner)?.inverse == nil {
-          hideDead(in: list, of: owner)
-        }
+  /// - Complexity: linear in the number of objects in memory, if such objects were deleted.
+  func forgetDeadMembers() {
+    let gone = pending.deadTargets.keys
+    if gone.isEmpty { return }
+    map.forEach { owner in
+      for list in owner.lists where relationship(list.property, of: owner)?.inverse == nil {
+        if gone.contains(where: { list.holds($0) || list.hasLost($0) }) { list.forget(gone) }
       }
-      if haveAllDropped { pending.deadTargets.didDropSaved() }
     }
-    pending.deadTargets.remove(key)
   }
 
   /// Hides deleted objects in every one-way to-many that is about to be saved.
   func hideDeadInChangedLists() {
-    if pending.deadTargets.unsaved.isEmpty { return }
+    if pending.deadTargets.keys.isEmpty { return }
     for object in inserted + changed where object.isAlive {
       for list in object.lists {
         guard let relationship = relationship(list.property, of: object), relationship.inverse == nil else { continue }

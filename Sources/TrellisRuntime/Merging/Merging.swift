@@ -110,7 +110,6 @@ extension ObjectGraph {
   /// Handles an object that another context had deleted and that is in the store again.
   func noteBack(_ key: Int64) {
     backlog.lostMembers.remove(key)
-    if map[key]?.phase != .deleted { pending.deadTargets.remove(key) }
     if let object = map[key], object.phase == .inserted { return adopt(object) }
     if backlog.gone.contains(key) {
       backlog.remove(key)

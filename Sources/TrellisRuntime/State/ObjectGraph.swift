@@ -194,7 +194,7 @@ package final class ObjectGraph {
   func giveUpKeys() { keys = 0..<0 }
 
   func registerInserted(_ object: ManagedObject) {
-    returnFromDead(object._key)
+    pending.deadTargets.remove(object._key)
     map.insert(object, for: object._key)
     if observation != nil { object.state.setObserved(true) }
     pending.addInserted(object)

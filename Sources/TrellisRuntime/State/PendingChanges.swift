@@ -65,7 +65,7 @@ struct PendingChanges {
 
   /// Everything was written.
   mutating func didSave() {
-    deadTargets.didSave()
+    deadTargets.removeAll()
     // Most saves are small and write one kind of change.
     if !deferredLists.lists.isEmpty { deferredLists = DeferredMemberLists() }
     if !inserted.isEmpty { inserted.removeAll(keepingCapacity: inserted.count < 1024) }
@@ -76,7 +76,7 @@ struct PendingChanges {
 
   /// Everything was given up.
   mutating func didRollBack() {
-    deadTargets.rollBack()
+    deadTargets.removeAll()
     let deadTargets = deadTargets
     self = PendingChanges()
     self.deadTargets = deadTargets

@@ -200,7 +200,7 @@ private struct ChangeReverter {
     object.state.becomeNew(changed: graph.info(of: object).storedMask.bits)
     object.committedRow = nil
     graph.forgetStore(of: object)
-    graph.returnFromDead(object._key)
+    graph.pending.deadTargets.remove(object._key)
     graph.map.insert(object, for: object._key)
     graph.backlog.returning.insert(object._key)
     reinserted.append(object)
