@@ -11,6 +11,11 @@ import Testing
           + "usage: trellis <command> ..., and `trellis help` lists the commands\n"
       ),
       (
+        ["find", "store.sqlite"],
+        "error: 'find' is no command; did you mean 'query'?\n"
+          + "usage: trellis <command> ..., and `trellis help` lists the commands\n"
+      ),
+      (
         ["--json", "check"],
         "error: '--json' is no option that stands before a command.\n"
           + "usage: trellis <command> ..., and `trellis help` lists the commands\n"

@@ -38,6 +38,8 @@ struct ChildSave {
 
   func carryOut() throws {
     try bringBack()
+    // What was new when it was deleted in the parent comes with its own members.
+    if !parent.pending.deadTargets.keys.isEmpty { parent.forgetDeadMembers(Set(inserted.map(\._key))) }
     let pairs = try inserted.map(insert) + updated.compactMap(pair)
     for pair in pairs { setValues(pair) }
     for pair in pairs { try setPartners(pair) }

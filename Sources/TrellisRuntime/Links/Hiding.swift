@@ -186,12 +186,12 @@ extension ObjectGraph {
     }
   }
 
-  /// Removes objects whose delete was saved from the one-way to-manys of living owners. An owner whose own delete was saved
-  /// loses them when an undo inserts it again.
+  /// Removes deleted objects that cannot return to them from the one-way to-manys of living owners. An owner whose own delete
+  /// was saved loses them when an undo inserts it again.
   ///
-  /// - Complexity: linear in the number of objects in memory, if such objects were deleted.
-  func forgetDeadMembers() {
-    let gone = pending.deadTargets.keys
+  /// - Complexity: linear in the number of objects in memory, if there are such objects.
+  func forgetDeadMembers(_ keys: Set<Int64>) {
+    let gone = keys.intersection(pending.deadTargets.keys)
     if gone.isEmpty { return }
     map.forEach { owner in
       for list in owner.lists where relationship(list.property, of: owner)?.inverse == nil {

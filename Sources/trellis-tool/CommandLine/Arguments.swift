@@ -21,8 +21,7 @@ enum Invocation {
   private static func command(named name: String) throws(ToolFailure) -> ToolCommand {
     if let command = ToolCommand(rawValue: name) { return command }
     if name.hasPrefix("-") { throw .usage("\(name.inMessage) is no option that stands before a command.", of: nil) }
-    let suggestion = ToolFailure.suggestion(for: name, among: ToolCommand.allCases.map(\.rawValue) + ["help"])
-    throw .usage("\(name.inMessage) is no command\(suggestion)", of: nil)
+    throw .usage("\(name.inMessage) is no command\(ToolFailure.suggestion(ToolCommand.meant(by: name)))", of: nil)
   }
 }
 
@@ -110,8 +109,11 @@ extension ToolFailure {
 
   /// The end of a sentence: the closest of some names, if one is close.
   static func suggestion(for name: String, among names: [String]) -> String {
-    NearestName.closest(to: name, among: names).map { "; did you mean '\($0)'?" } ?? "."
+    suggestion(NearestName.closest(to: name, among: names))
   }
+
+  /// The end of a message that suggests a name.
+  fileprivate static func suggestion(_ name: String?) -> String { name.map { "; did you mean '\($0)'?" } ?? "." }
 }
 
 extension String {

@@ -1,3 +1,5 @@
+import TrellisModel
+
 /// The names of the commands, in the order of the help.
 enum ToolCommand: String, CaseIterable {
   case check, format, release, rehearse, diff, diagram, describe, types
@@ -57,4 +59,22 @@ enum ToolCommand: String, CaseIterable {
     case .completion: Completion.command
     }
   }
+}
+
+extension ToolCommand {
+  /// The command with a name, or the one that does what other tools call by it; nil if no name is like it.
+  static func meant(by name: String) -> String? {
+    let word = name.lowercased()
+    for (command, words) in wordsOfOthers where words.contains(word) { return command.rawValue }
+    return NearestName.closest(to: name, among: allCases.map(\.rawValue) + ["help"])
+  }
+
+  private static let wordsOfOthers: [(command: ToolCommand, words: [String])] = [
+    (.query, ["find", "select", "search", "filter", "where", "fetch", "count", "sql"]),
+    (.list, ["ls", "all", "entities", "tables"]), (.show, ["cat", "print", "view", "read"]),
+    (.insert, ["add", "create", "new"]), (.set, ["update", "edit", "change"]),
+    (.delete, ["rm", "remove", "drop", "erase"]), (.check, ["lint", "verify", "validate"]),
+    (.doctor, ["fsck", "repair"]), (.history, ["log"]), (.copy, ["cp", "clone"]), (.dump, ["export"]),
+    (.browse, ["open", "gui"]), (.answer, ["serve", "server"]),
+  ]
 }

@@ -39,4 +39,21 @@ import Trellis
     let last = container.newContext()
     #expect(try last.object(with: ids[1])?.listNullify.map(\.objectID) == [other.objectID])
   }
+
+  @Test("What a child has deleted and inserted again has the members in the parent that it has in the child")
+  func insertedAgain() throws {
+    let rules = try Rules()
+    for shape in rules.shapes.all where shape.isToMany && shape.inverse == nil && shape.minimum == nil {
+      let live = LiveGraph(container, rules, holdsObjects: true, undoes: true, levels: 1)
+      var duel = Duel(rules.shapes, live, touched: [shape])
+      let inserts: [Operation] = [.insert(entity: shape.entity), .insert(entity: shape.destination)]
+      for operation in inserts + [.append(1, shape, 2), .save, .delete(2), .save, .undo, .undo, .save] {
+        try duel.apply(operation)
+        try duel.compareContext()
+      }
+      let parent = try #require(live.context.parent)
+      let owner = try #require(try live.find(1, in: parent))
+      #expect(live.reading(owner, shape) == [], "\(shape.entity).\(shape.name)")
+    }
+  }
 }
