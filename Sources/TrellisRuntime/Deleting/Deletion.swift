@@ -49,7 +49,7 @@ extension ObjectGraph {
     for victim in victims { hide(victim) }
     for reference in references where reference.holder.isAlive {
       closure.note(reference)
-      recorder?.record(.cleared(reference))
+      recorder?.noteCleared(reference)
       setReference(of: reference.holder, reference.relationship, to: 0, keepingPlace: true)
     }
   }

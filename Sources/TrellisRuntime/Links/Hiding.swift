@@ -189,13 +189,13 @@ extension ObjectGraph {
   /// Removes deleted objects that cannot return to them from the one-way to-manys of living owners. An owner whose own delete
   /// was saved loses them when an undo inserts it again.
   ///
-  /// - Complexity: linear in the number of objects in memory, if there are such objects.
+  /// - Complexity: linear in the numbers of objects and of members in memory, if there are such objects.
   func forgetDeadMembers(_ keys: Set<Int64>) {
     let gone = keys.intersection(pending.deadTargets.keys)
     if gone.isEmpty { return }
     map.forEach { owner in
       for list in owner.lists where relationship(list.property, of: owner)?.inverse == nil {
-        if gone.contains(where: { list.holds($0) || list.hasLost($0) }) { list.forget(gone) }
+        if list.keysWithHidden.contains(where: gone.contains) { list.forget(gone) }
       }
     }
   }

@@ -35,6 +35,9 @@ final class ChangeRecorder {
     if changes.relinked.last !== object { changes.relinked.append(object) }
   }
 
+  /// Notes a reference that a delete clears.
+  func noteCleared(_ reference: ClearedReference) { changes.cleared.append(reference) }
+
   // MARK: Sets
 
   /// Closes the set of changes and begins a new one.
@@ -73,6 +76,8 @@ struct ChangeSet {
   private(set) var setsReferences = false
   /// Objects whose relationships have changed at their end.
   fileprivate(set) var relinked: ContiguousArray<ManagedObject> = []
+  /// The references that deletes have cleared. Their former values are among the values of their holders.
+  fileprivate(set) var cleared: [ClearedReference] = []
 
   var isEmpty: Bool { changes.isEmpty && inserted.isEmpty }
 
@@ -104,11 +109,11 @@ struct ChangeSet {
     var left = self
     left.inserted.removeAll { replaced[$0._key] != nil }
     left.relinked.removeAll { replaced[$0._key] != nil }
+    left.cleared.removeAll { replaced[$0.holder._key] != nil || replaced[$0.victim] != nil }
     left.removeChanges { change in
       switch change {
       case .pair(let pair): replaced[pair.owner] != nil || replaced[pair.member] != nil
       case .place(let place): replaced[place.owner] != nil || replaced[place.anchor.key] != nil
-      case .cleared(let reference): replaced[reference.holder._key] != nil || replaced[reference.victim] != nil
       default: object(of: change).map { replaced[$0._key] != nil } ?? false
       }
     }
@@ -126,11 +131,6 @@ struct ChangeSet {
         append(change)
       }
     }
-  }
-
-  /// The references that deletes have cleared.
-  var clearedReferences: [ClearedReference] {
-    changes.compactMap { if case .cleared(let reference) = $0 { reference } else { nil } }
   }
 
   /// The keys of the objects that reverting the set deletes again.
@@ -159,7 +159,6 @@ struct ChangeSet {
     switch change {
     case .values, .pair, .place: nil
     case .order(let order): order.owner
-    case .cleared(let reference): reference.holder
     case .partner(let object, _, _), .deleted(let object), .revived(let object): object
     }
   }
@@ -200,8 +199,6 @@ enum RecordedChange {
   case deleted(ManagedObject)
   /// A deleted object was restored.
   case revived(ManagedObject)
-  /// A delete has cleared a reference, whose former value is among the values of the holder.
-  indirect case cleared(ClearedReference)
 }
 
 /// The values of an object before the first of them was set.

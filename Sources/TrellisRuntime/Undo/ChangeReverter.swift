@@ -76,7 +76,7 @@ extension ObjectGraph {
         if order.owner.isAlive { try loadedList(of: order.owner, order.relationship) }
       // The object keeps its former partners in memory, because a delete rule of `deny` still has to find them.
       case .revived(let object): leaving.append(object)
-      case .partner, .deleted, .cleared: break
+      case .partner, .deleted: break
       }
     }
     _ = try loadToRestore(leaving.filter(\.isAlive))
@@ -93,6 +93,17 @@ extension ObjectGraph {
     registerInserted(object)
     backlog.returning.insert(object._key)
     try showReferencesLeft(to: object)
+  }
+}
+
+/// A reference that a delete clears when it is done again.
+private struct ClearedAgain: Hashable {
+  private let holder: Int64
+  private let property: Int
+  private let victim: Int64
+
+  init(_ reference: ClearedReference) {
+    (holder, property, victim) = (reference.holder._key, reference.relationship.property, reference.victim)
   }
 }
 
@@ -115,8 +126,8 @@ private struct ChangeReverter {
   private var positions: [RecordedChange] = []
   /// References that deletes of the set have cleared.
   private let cleared: [ClearedReference]
-  /// The keys of the objects that are deleted again.
-  private let victims: Set<Int64>
+  /// Those of them whose targets are deleted again.
+  private let clearedAgain: Set<ClearedAgain>
   /// Objects that were changed beside those of the set.
   private(set) var touched: [ManagedObject] = []
 
@@ -124,8 +135,10 @@ private struct ChangeReverter {
     self.graph = graph
     self.isExact = isExact
     self.lost = lost
-    cleared = isExact ? [] : changes.clearedReferences
-    victims = cleared.isEmpty ? [] : changes.redeleted
+    cleared = isExact ? [] : changes.cleared
+    let redeleted = cleared.isEmpty ? [] : changes.redeleted
+    clearedAgain =
+      redeleted.isEmpty ? [] : Set(cleared.lazy.filter { redeleted.contains($0.victim) }.map(ClearedAgain.init))
   }
 
   mutating func revert(_ change: RecordedChange, of changes: ChangeSet) throws {
@@ -137,7 +150,6 @@ private struct ChangeReverter {
     case .partner(let object, let relationship, let key): graph.setTransient(object, relationship, to: key)
     case .deleted(let object): revive(object)
     case .revived(let object): redeleted[object._key] = object
-    case .cleared: break
     }
   }
 
@@ -174,9 +186,10 @@ private struct ChangeReverter {
   /// Whether a reference is cleared by a delete that the set repeats, under the rules that apply to the victim now: an
   /// object that was new may be stored, so that its delete can be denied.
   private func isLeftToDelete(_ values: RecordedValues, _ reference: Relationship) -> Bool {
-    let key = values.object._reference(reference.property)
-    return key > 0 && victims.contains(key) && values.row.value(reference.property).key == 0
-      && cleared.contains { $0.holder === values.object && $0.victim == key && $0.relationship.isSame(as: reference) }
+    if clearedAgain.isEmpty || values.row.value(reference.property).key != 0 { return false }
+    let present = ClearedReference(
+      holder: values.object, relationship: reference, victim: values.object._reference(reference.property))
+    return clearedAgain.contains(ClearedAgain(present))
   }
 
   // MARK: Life
@@ -223,7 +236,7 @@ private struct ChangeReverter {
     if !revived.isEmpty { try graph.showAgain(revived.sortedByKey.map(\.value)) { redeleted[$0.victim] != nil } }
     for object in reinserted { try graph.showReferencesLeft(to: object) }
     // A delete that the opposite set repeats clears them as well.
-    for reference in cleared where revived[reference.victim] != nil { graph.recorder?.record(.cleared(reference)) }
+    for reference in cleared where revived[reference.victim] != nil { graph.recorder?.noteCleared(reference) }
     for (object, relationship, former) in restored { settle(object, relationship, former) }
     for pair in pairs { restore(pair) }
     if !positions.isEmpty { graph.restorePositions(positions) }
