@@ -25,6 +25,8 @@ public final class UndoHistory {
   private var open = UndoStep()
   private var depth = 0
   private var limit = 0
+  /// Whether a step is being undone or redone.
+  private var isTurning = false
   /// References that an undo could not restore because their target no longer exists, by the key of the target. They
   /// are restored if an undo restores the target.
   private var lostReferences: [Int64: [LostReference]] = [:]
@@ -42,6 +44,7 @@ public final class UndoHistory {
   /// - Complexity: linear in the number of unsaved changes.
   public func enable(limit: Int = 100) {
     self.limit = max(1, limit)
+    guard isFree("undo.enable") else { return }
     trim()
     guard !isEnabled, let graph = link.graph else { return }
     isEnabled = true
@@ -50,7 +53,7 @@ public final class UndoHistory {
 
   /// Stops recording and drops all steps.
   public func disable() {
-    guard isEnabled else { return }
+    guard isEnabled, isFree("undo.disable") else { return }
     clear()
     isEnabled = false
     link.graph?.record(with: nil)
@@ -58,6 +61,7 @@ public final class UndoHistory {
 
   /// Drops all steps. The changes stay.
   public func clear() {
+    guard isFree("undo.clear") else { return }
     done = []
     undone = []
     open = UndoStep()
@@ -108,6 +112,7 @@ public final class UndoHistory {
   }
 
   private func close() {
+    if isBusy { return }
     collect()
     if !open.isEmpty {
       done.append(open)
@@ -127,19 +132,26 @@ public final class UndoHistory {
     if done.count > limit { done.removeFirst(done.count - limit) }
   }
 
+  /// Whether what is recorded now belongs to a hook, a merge or an undo that has not ended, which takes it itself.
+  private var isBusy: Bool { isMergeRecorded || isTurning || link.graph?.runningHook != nil }
+
+  /// Whether the history may be emptied: not in a hook, where the call is ignored and reported, since the changes of the hook
+  /// are reverted if its save fails.
+  private func isFree(_ operation: String) -> Bool { link.graph?.isAllowed(operation) != false }
+
   // MARK: Undoing
 
   /// Whether there is a step to undo.
   public var canUndo: Bool {
     guard isEnabled, depth == 0 else { return false }
-    collect()
+    if !isBusy { collect() }
     return !open.isEmpty || !done.isEmpty
   }
 
   /// Whether there is a step to redo.
   public var canRedo: Bool {
     guard isEnabled, depth == 0 else { return false }
-    collect()
+    if !isBusy { collect() }
     return open.isEmpty && !undone.isEmpty
   }
 
@@ -181,6 +193,9 @@ public final class UndoHistory {
 
   private func checkAllowed(_ operation: String) throws {
     try link.graph?.checkAllowed(operation)
+    if isTurning {
+      throw ContextError(.insideHook, "A call of \(operation) is refused while a step is undone or redone.")
+    }
     if depth > 0 { throw ContextError(.openGroup, "\(operation) was called before the group was ended.") }
   }
 
@@ -192,6 +207,8 @@ public final class UndoHistory {
     let watch = LinkWatch(graph, "an undo", changing: step.parts.lazy.flatMap { $0.touched })
     defer { watch.end() }
     var opposite = UndoStep(name: step.name)
+    isTurning = true
+    defer { isTurning = false }
     do {
       for changes in step.parts.reversed() {
         defer { opposite.append(recorder.take(graph)) }

@@ -197,6 +197,32 @@ extension Payment {
     }
   }
 
+  @Test("what hooks changed goes when the save fails, whatever they ask or tell the history of undo")
+  func historyInside() throws {
+    try script { sheet in
+      let context = try makeContainer().newContext()
+      context.undo.enable()
+      let letter = Letter(in: context, title: "a")
+      try context.save()
+      sheet.onWillSave = { letter in
+        letter.text = "changed"
+        #expect(context.undo.canUndo && !context.undo.canRedo && context.undo.undoName == "rename")
+        context.undo.endStep("hook")
+        context.undo.group { letter.text += " twice" }
+        context.undo.clear()
+        context.undo.disable()
+        context.undo.enable()
+      }
+      letter.title = "forbidden"
+      context.undo.endStep("rename")
+      #expect(throws: ValidationError.self) { try context.save() }
+      #expect(letter.text == "" && letter.changedProperties == ["title"])
+      #expect(problems.codes == [.insideHook, .insideHook, .insideHook] && context.undo.undoName == "rename")
+      try context.undo.undo()
+      #expect(letter.title == "a")
+    }
+  }
+
   @Test("an error of willSave is the save's, and nothing is saved")
   func throwing() throws {
     struct Refused: Error {}
