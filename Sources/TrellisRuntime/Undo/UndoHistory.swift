@@ -38,7 +38,7 @@ public final class UndoHistory {
   /// Whether changes are recorded.
   public private(set) var isEnabled = false
 
-  /// Starts recording changes. Earlier changes cannot be undone.
+  /// Starts recording changes. Earlier changes cannot be undone. A call inside a hook is ignored and reported.
   ///
   /// - Parameter limit: The maximum number of steps; older ones are dropped. A value less than 1 counts as 1.
   /// - Complexity: linear in the number of unsaved changes.
@@ -51,7 +51,7 @@ public final class UndoHistory {
     graph.record(with: ChangeRecorder(graph))
   }
 
-  /// Stops recording and drops all steps.
+  /// Stops recording and drops all steps. A call inside a hook is ignored and reported.
   public func disable() {
     guard isEnabled, isFree("undo.disable") else { return }
     clear()
@@ -59,7 +59,7 @@ public final class UndoHistory {
     link.graph?.record(with: nil)
   }
 
-  /// Drops all steps. The changes stay.
+  /// Drops all steps. The changes stay. A call inside a hook is ignored and reported.
   public func clear() {
     guard isFree("undo.clear") else { return }
     done = []
