@@ -190,7 +190,7 @@ struct SaveOperation {
     // Other contexts may have added an object in memory to a deleted owner.
     for key in plan.outcome.cascaded { if let object = graph.map[key] { graph.markDeletedInStore(object) } }
     graph.forgetOneWayReferences(to: plan.deleted)
-    graph.forgetDeadMembers(graph.pending.deadTargets.keys)
+    if !graph.pending.deadTargets.keys.isEmpty { graph.forgetDeadMembers(graph.pending.deadTargets.keys) }
     graph.pending.didSave()
     graph.recorder?.forgetInserts(of: graph)
     graph.undo.didSave()
