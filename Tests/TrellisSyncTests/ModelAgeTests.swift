@@ -540,6 +540,25 @@ extension ModelAgeTests {
     #expect(try Set(notes(other.desktop, "stars").values) == [.integer(1)])
   }
 
+  @Test("What the model of a replica does not have is refused, also by a server whose model removes")
+  func unknownNumbers() async throws {
+    let scene = try await filled()
+    try scene.server.update(to: Versions.lessened)
+    let model = scene.phone.container.model
+    let bridge = try ModelBridge(from: model, to: scene.server.container.model)
+    let note = try #require(model.entity(named: "Note"))
+    let stars = try #require(note.property(named: "stars")).index
+    for (entity, property, isKept) in [(note.index, stars, false), (note.index, 99, true), (99, 0, true)] {
+      var set = ChangeSet(sequence: 1, id: 1, base: "", time: 0, author: nil)
+      set.objects = [
+        .init(
+          key: 1, entity: entity, kind: .updated,
+          values: [.init(property: property, value: .integer(2), former: .integer(1))])
+      ]
+      #expect(bridge.translated(set).objects.count == (isKept ? 1 : 0), "\(entity).\(property)")
+    }
+  }
+
   @Test("What a replica needs and the server has removed stops the replica, which is told what it is")
   func neededRemovals() async throws {
     let name = "\"attributes\": { \"name\": \"string\" },\n      \"relationships\": { \"notes\""

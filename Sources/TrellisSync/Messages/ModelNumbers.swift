@@ -34,6 +34,16 @@ struct ModelNumbers: Sendable {
     return properties[entity][number]
   }
 
+  /// Whether this model has all entities and properties in a change set.
+  func knows(_ set: ChangeSet) -> Bool {
+    func has(_ entity: Int, _ property: Int) -> Bool {
+      properties.indices.contains(entity) && properties[entity].indices.contains(property)
+    }
+    return set.objects.allSatisfy { object in
+      properties.indices.contains(object.entity) && object.values.allSatisfy { has(object.entity, $0.property) }
+    } && set.pairs.allSatisfy { has($0.entity, $0.property) } && set.orders.allSatisfy { has($0.entity, $0.property) }
+  }
+
   /// Losses with the other model's names, of objects whose changes are in a change set.
   ///
   /// - Parameter set: The change set with the numbers of this model.

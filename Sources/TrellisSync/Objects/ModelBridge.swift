@@ -46,9 +46,11 @@ struct ModelBridge: Sendable {
 
   /// A change set of a replica, with the server's numbers.
   func translated(_ set: ChangeSet) -> ChangeSet {
-    set.numbered(by: newer) { entity in
+    let translated = set.numbered(by: newer) { entity in
       fillings.indices.contains(entity) ? fillings[entity].compactMap(Self.value) : []
-    }.withoutUnknown
+    }
+    // What not even the older model has is left to be refused.
+    return newer.knows(set) ? translated.withoutUnknown : translated
   }
 
   /// The numbers that a property of the older model has in the newer one; nil if it is removed.
