@@ -43,8 +43,8 @@ public final class UndoHistory {
   /// - Parameter limit: The maximum number of steps; older ones are dropped. A value less than 1 counts as 1.
   /// - Complexity: linear in the number of unsaved changes.
   public func enable(limit: Int = 100) {
-    self.limit = max(1, limit)
     guard isFree("undo.enable") else { return }
+    self.limit = max(1, limit)
     trim()
     guard !isEnabled, let graph = link.graph else { return }
     isEnabled = true
