@@ -32,16 +32,18 @@ extension ObjectGraph {
   ///
   /// - Parameter holders: More objects that may have one-way references to them.
   func recordLinks(of victims: [ManagedObject], _ holders: [ManagedObject]) {
+    var places = PlacesLeft()
     for victim in victims {
       for relationship in info(of: victim).allRelationships {
         guard let inverse = runtime.inverse(of: relationship), inverse.isToMany else { continue }
         for key in presentPartners(of: victim, relationship) {
           if relationship.isJoined { recordPair(victim, relationship, key, wasLinked: true) }
           guard let partner = map[key], let list = partner.list(of: inverse.property) else { continue }
-          recordAnchor(of: victim._key, in: list, of: partner, inverse)
+          places.add(victim._key, in: list, of: partner, inverse)
         }
       }
     }
+    defer { record(places) }
     let references = oneWayReferences(to: victims).filter(\.isToMany)
     if references.isEmpty { return }
     let keys = Set(victims.map(\._key))
@@ -50,7 +52,7 @@ extension ObjectGraph {
         let list = list(of: holder, reference)
         for key in list.keys where keys.contains(key) {
           recordPair(holder, reference, key, wasLinked: true)
-          recordAnchor(of: key, in: list, of: holder, reference)
+          places.add(key, in: list, of: holder, reference)
         }
       }
     }

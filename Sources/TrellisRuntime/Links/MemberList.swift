@@ -356,7 +356,20 @@ final class MemberList {
   /// The position of a member as it is now; nil in a list without an order, and if there is no such member.
   func anchor(of key: Int64) -> MemberAnchor? {
     guard isOrdered, let position = position(of: key) else { return nil }
-    return MemberAnchor(
+    return anchor(of: key, at: position)
+  }
+
+  /// The positions of members as they are now, the last one first.
+  ///
+  /// - Complexity: linear in the number of members.
+  func anchors(of keys: Set<Int64>) -> [MemberAnchor] {
+    guard isOrdered else { return [] }
+    if keys.count == 1 { return keys.compactMap(anchor) }
+    return order.indices.reversed().compactMap { keys.contains(order[$0]) ? anchor(of: order[$0], at: $0) : nil }
+  }
+
+  private func anchor(of key: Int64, at position: Int) -> MemberAnchor {
+    MemberAnchor(
       key: key, before: ContiguousArray(order[..<position].suffix(MemberAnchor.most)), wasPlaced: isPlaced(key))
   }
 

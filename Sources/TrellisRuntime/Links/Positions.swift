@@ -20,6 +20,18 @@ extension ObjectGraph {
     recorder.record(.place(RecordedPlace(owner: owner._key, relationship: relationship, anchor: anchor, saves: saves)))
   }
 
+  /// Records the positions of members that leave together, the last of each list first: positions are restored in the reverse
+  /// order, so that each member finds the ones that it followed.
+  func record(_ places: PlacesLeft) {
+    for place in places.lists {
+      for anchor in place.list.anchors(of: place.keys) {
+        recorder?.record(
+          .place(
+            RecordedPlace(owner: place.owner._key, relationship: place.relationship, anchor: anchor, saves: saves)))
+      }
+    }
+  }
+
   /// Reorders the members of an ordered to-many by the first positions of their keys in a list.
   ///
   /// - Parameter placed: The members whose position is chosen here afterwards; nil to add those that are moved.
@@ -103,5 +115,21 @@ extension ObjectGraph {
     var placed = order.placed.intersection(present).union(others)
     if order.saves != saves { placed.formUnion(moved.intersection(present)) }
     arrange(order.owner, order.relationship, Array(keys), placing: placed)
+  }
+}
+
+/// The members that leave ordered to-manys together.
+struct PlacesLeft {
+  private(set) var lists: [(list: MemberList, owner: ManagedObject, relationship: Relationship, keys: Set<Int64>)] = []
+  private var numbers: [ObjectIdentifier: Int] = [:]
+
+  mutating func add(_ key: Int64, in list: MemberList, of owner: ManagedObject, _ relationship: Relationship) {
+    guard relationship.isOrdered else { return }
+    if let number = numbers[ObjectIdentifier(list)] {
+      lists[number].keys.insert(key)
+    } else {
+      numbers[ObjectIdentifier(list)] = lists.count
+      lists.append((list, owner, relationship, [key]))
+    }
   }
 }

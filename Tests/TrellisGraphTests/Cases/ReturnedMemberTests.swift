@@ -40,6 +40,40 @@ import Trellis
     #expect(try last.object(with: ids[1])?.listNullify.map(\.objectID) == [other.objectID])
   }
 
+  @Test(
+    "Members that one delete has taken return to their places together", arguments: [false, true],
+    [[3, 4], [4, 5], [3, 5, 6]])
+  func returnTogether(isSavedBefore: Bool, gone: [Int]) throws {
+    let rules = try Rules()
+    let shapes = rules.shapes.all.filter { $0.isToMany && isFree($0, rules) }
+    var count = 0
+    for list in shapes where list.isOrdered {
+      let taker = shapes.first { shape in
+        shape.rule == .cascade && shape.destination == list.destination && shape.index != list.index
+          && shape.index != list.inverse
+      }
+      guard let taker else { continue }
+      count += 1
+      let container = try PersistentContainer(model: .rules, store: .memory) { _ in }
+      let live = LiveGraph(container, rules, holdsObjects: true, undoes: true)
+      var duel = Duel(rules.shapes, live, touched: [list, taker])
+      var operations = [taker.entity, list.entity].map { Operation.insert(entity: $0) }
+      operations += (0..<4).map { _ in .insert(entity: list.destination) }
+      operations += [.replace(2, list, [3, 4, 5, 6]), .replace(1, taker, gone)]
+      if isSavedBefore { operations.append(.save) }
+      for operation in operations + [.delete(1), .save, .undo] { try duel.apply(operation) }
+      try duel.compareContext()
+      for operation in [Operation.save, .undo, .redo] { try duel.apply(operation) }
+      try duel.compareAll()
+    }
+    #expect(count > 20)
+  }
+
+  /// Whether objects can be without partners in a relationship.
+  private func isFree(_ shape: Shape, _ rules: Rules) -> Bool {
+    shape.minimum == nil && shape.maximum == nil && rules.shapes.inverse(of: shape)?.isRequired != true
+  }
+
   @Test("What a child has deleted and inserted again has the members in the parent that it has in the child")
   func insertedAgain() throws {
     let rules = try Rules()
