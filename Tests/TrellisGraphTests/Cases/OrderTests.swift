@@ -76,6 +76,21 @@ import Trellis
     #expect(Array(fresh.items.map(\.objectID).prefix(4)) == items.map(\.objectID))
   }
 
+  @Test("a member whose edits are discarded returns behind those that it followed and that were not moved")
+  func returnsBesideMoved() throws {
+    let (crate, items) = try makeCrate(3)
+    let other = Crate(in: context)
+    crate.items = [items[1], items[0]]
+    other.items.append(items[1])
+    crate.items.insert(items[1], at: 0)
+    try context.refresh(items[2], discardingChanges: true)
+    #expect(crate.items.objects == [items[1], items[0], items[2]])
+    try context.save()
+    let reading = container.newContext()
+    let fresh = try #require(try reading.object(with: crate.objectID))
+    #expect(fresh.items.map(\.objectID) == [1, 0, 2].map { items[$0].objectID })
+  }
+
   @Test(
     "members that are added from their end in a child come in that order into the parent", arguments: [false, true])
   func addedInChild(isLoaded: Bool) throws {

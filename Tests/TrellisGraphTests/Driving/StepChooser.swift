@@ -45,7 +45,9 @@ struct StepChooser {
     case 88..<89: return pick(living, step.first).map { .refresh($0) }
     // What one end of a one-to-one holds is the store's affair; so is what giving up edits of that end means.
     case 89..<90 where canDiscard:
-      return pick(living, step.first).flatMap { hidesStored($0, world) ? nil : .discard($0) }
+      return pick(living, step.first).flatMap {
+        hidesStored($0, world) || returnsBesideMoved($0, world) ? nil : .discard($0)
+      }
     case 90..<92: return .dropUnused
     case 92..<94: return pick(entities, step.first).map { .fetch(entity: $0) }
     default: return look(step, world, living)
@@ -59,6 +61,19 @@ struct StepChooser {
       && world.shapes.shapes(of: world.current.entities[object] ?? "").contains { shape in
         shape.inverse == nil && world.stored.links(object, shape).contains(where: world.current.deleted.contains)
       }
+  }
+
+  /// Whether an object returns into an ordered list in which members that it followed have changed places. It is then behind those
+  /// that were not moved. Which these are cannot be seen from the orders, which are all that the reference has.
+  private func returnsBesideMoved(_ object: Int, _ world: ReferenceWorld) -> Bool {
+    world.shapes.shapes(of: world.current.entities[object] ?? "").contains { shape in
+      guard let inverse = world.shapes.inverse(of: shape), inverse.isOrdered else { return false }
+      return world.stored.links(object, shape).contains { owner in
+        let members = world.current.links(owner, inverse)
+        let former = world.stored.links(owner, inverse).prefix { $0 != object }.filter(members.contains)
+        return former != members.filter(former.contains)
+      }
+    }
   }
 
   private var canDiscard: Bool {
