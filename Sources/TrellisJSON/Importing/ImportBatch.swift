@@ -126,7 +126,7 @@ final class ImportBatch {
   /// Postpones the links that would remove an object from the owner that it requires, where it cannot stay with this owner
   /// for a while, because there is no room for others beside it.
   private func postponeReplacements() throws {
-    guard policy == .objectTrump || policy == .overwrite else { return }
+    guard policy.contextWins else { return }
     struct Place: Hashable {
       let owner: Int
       let relationship: ObjectIdentifier
@@ -410,9 +410,9 @@ final class ImportBatch {
       for (number, value) in record.values.enumerated() {
         let property = record.map.fields[number].attribute.index
         if let value {
-          if policy == .storeTrump, !object._value(property).isNull { continue }
+          if policy.storeWins, !object._value(property).isNull { continue }
           values.append((property, value))
-        } else if policy == .overwrite, let value = record.map.fields[number].attribute.initialValue {
+        } else if policy.isWhole, let value = record.map.fields[number].attribute.initialValue {
           values.append((property, value))
         }
       }
@@ -507,7 +507,7 @@ final class ImportBatch {
 
   /// Whether an object of the store keeps the owner that it has, because the store is right.
   private func isKept(_ partner: ImportTarget, by map: LinkMap, from object: ManagedObject) throws -> Bool {
-    guard policy == .storeTrump || policy == .rollback, !partner.isNew, let inverse = map.owner,
+    guard policy.storeWins, !partner.isNew, let inverse = map.owner,
       let owner = try partner.object?.partner(of: inverse.index)
     else { return false }
     return owner !== object
@@ -549,7 +549,7 @@ final class ImportBatch {
     }
     if map.relationship.isColumn, object.presentKey(property) == partner?._key ?? 0 { return }
     let present = try object.partner(of: property)
-    if present === partner || policy == .storeTrump && !target.isNew && present != nil { return }
+    if present === partner || policy.storeWins && !target.isNew && present != nil { return }
     if !target.isNew { target.noteFormerPartner(present?._key ?? 0, of: map.relationship) }
     if let partner { try noteFormerOwner(of: partner, map) }
     try object.setPartner(of: property, partner)
@@ -643,7 +643,7 @@ final class ImportBatch {
       (!reluctant.contains(member._key) || known.contains(member._key)) && seen.insert(member._key).inserted
     }
     if !lost.isEmpty { for member in wanted { lost.forget(member._key, in: map.relationship) } }
-    let adds = map.members == .add || policy == .storeTrump && !target.isNew
+    let adds = map.members == .add || policy.storeWins && !target.isNew
     if map.members == .keep, !present.isEmpty { return }
     if adds {
       let known = Set(present)

@@ -179,7 +179,7 @@ package final class ValueMap {
       if text == "true" || text == "false" { return .integer(text == "true" ? 1 : 0) }
       guard take.contains(.bool), let number = DecimalText.canonical(text) else { return nil }
       return number == "1" ? .integer(1) : number == "0" ? .integer(0) : nil
-    case .int16, .int32, .int64:
+    case .integer:
       guard case .integer(let range) = form, let canonical = DecimalText.canonical(text), let number = Int64(canonical),
         range.contains(number)
       else { return nil }

@@ -30,7 +30,7 @@ enum ValueForm: Hashable, Sendable {
     switch type {
     case .string: self = .string
     case .bool: self = .bool
-    case .int16, .int32, .int64: self = .integer(type.integerRange)
+    case .integer: self = .integer(type.integerRange)
     case .float: self = .float
     case .double: self = .double
     case .decimal: self = .decimal

@@ -200,12 +200,12 @@ extension ParentConnection {
   /// memory is not copied, as it is for a merge, because a small save of a child in a large parent must stay small.
   private func carryOut(_ save: ChildSave) throws {
     let (pending, backlog) = (parent.pending, parent.backlog)
-    parent.undo.suspend()
+    parent.undo.collectUntilNow()
     // What is recorded until the end belongs together.
-    parent.undo.isMergeRecorded = true
+    parent.undo.isSaveRecorded = true
     let (recorder, endRecording) = parent.beginRecording()
     defer {
-      parent.undo.isMergeRecorded = false
+      parent.undo.isSaveRecorded = false
       endRecording()
     }
     do {

@@ -170,7 +170,7 @@ extension AnyObjectID {
 
 extension ObjectGraph {
   fileprivate func allOrNothing<Result>(_ body: () throws -> Result) throws -> Result {
-    undo.suspend()
+    undo.collectUntilNow()
     let (recorder, endRecording) = beginRecording()
     defer { endRecording() }
     do {

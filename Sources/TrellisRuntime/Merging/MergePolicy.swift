@@ -23,3 +23,29 @@ public enum MergePolicy: Hashable, Sendable, CaseIterable {
   /// The object in the store wins as a whole: all changes of the object in this context are discarded.
   case rollback
 }
+
+extension MergePolicy {
+  /// Whether this context wins where both sides have changed a property.
+  package var contextWins: Bool {
+    switch self {
+    case .objectTrump, .overwrite: true
+    case .storeTrump, .rollback, .error: false
+    }
+  }
+
+  /// Whether the store wins where both sides have changed a property.
+  package var storeWins: Bool {
+    switch self {
+    case .storeTrump, .rollback: true
+    case .objectTrump, .overwrite, .error: false
+    }
+  }
+
+  /// Whether the winner's object replaces the other one, including what only the other side has changed.
+  package var isWhole: Bool {
+    switch self {
+    case .overwrite, .rollback: true
+    case .objectTrump, .storeTrump, .error: false
+    }
+  }
+}

@@ -71,7 +71,7 @@ extension ObjectGraph {
   /// Reads the rows of objects and merges them property by property.
   private func mergeRows(of objects: [ManagedObject]) {
     // The earlier changes of this context belong to an undo step; changes of other contexts belong to none.
-    undo.suspend()
+    undo.collectUntilNow()
     var gone: [ManagedObject] = []
     do {
       let stored = try storedVersions(of: objects)
@@ -94,7 +94,7 @@ extension ObjectGraph {
   /// Adds what a merge has unlinked here to the undo step before it: it follows from the changes of that step, and is
   /// undone with them.
   private func recordConsequences() {
-    guard let recorder, undo.isEnabled, !undo.isMergeRecorded else { return }
+    guard let recorder, undo.isEnabled, !undo.isSaveRecorded else { return }
     undo.add([recorder.take(self)])
   }
 
@@ -110,7 +110,7 @@ extension ObjectGraph {
   /// Reads the row of an edited object and reapplies the edits to it. None of them is in conflict any more, because the
   /// caller refreshes the object.
   func mergeRow(of object: ManagedObject) throws {
-    undo.suspend()
+    undo.collectUntilNow()
     let stored = try storedVersions(of: [object])
     guard let theirs = stored[object._key] else { return removeFromGraph([object]) }
     RowMerge(object, theirs, self).apply(self)

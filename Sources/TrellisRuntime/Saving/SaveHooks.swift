@@ -12,7 +12,7 @@ extension ObjectGraph {
   /// Calls the hooks of the objects to save, and then saves. If either fails, the hooks' changes are reverted.
   func withWillSave(_ save: () throws -> SavePlan) throws -> SavePlan {
     guard runtime.hooks.contains(.willSave) else { return try save() }
-    undo.suspend()
+    undo.collectUntilNow()
     let (recorder, endRecording) = beginRecording()
     var hooks = SaveHooks(self, recorder)
     do {

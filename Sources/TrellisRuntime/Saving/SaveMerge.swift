@@ -105,10 +105,10 @@ struct SaveMerge {
     begin()
     defer { trace?.close() }
     for clash in clashes {
-      switch policy {
-      case .storeTrump where clash.isStored, .rollback where clash.isStored:
-        try clash.yield(graph, isWhole: policy == .rollback)
-      default: try clash.insist(graph)
+      if policy.storeWins && clash.isStored {
+        try clash.yield(graph, isWhole: policy.isWhole)
+      } else {
+        try clash.insist(graph)
       }
     }
     return true
@@ -150,13 +150,11 @@ struct SaveMerge {
     switch (object.phase, theirs) {
     case (.deleted, nil): return .forget(object)
     case (.deleted, let theirs?):
-      switch policy {
-      case .objectTrump, .overwrite: return .insist(object, theirs)
-      case .storeTrump, .rollback: return .bringBack(object, theirs)
-      case .error: unsettled.append(ConflictedRow(object, graph).deletedHere(theirs))
-      }
+      if policy.contextWins { return .insist(object, theirs) }
+      if policy.storeWins { return .bringBack(object, theirs) }
+      unsettled.append(ConflictedRow(object, graph).deletedHere(theirs))
     case (.persistent, nil):
-      if policy == .storeTrump || policy == .rollback { return .delete(object) }
+      if policy.storeWins { return .delete(object) }
       unsettled.append(ConflictedRow(object, graph).deletedByOthers())
     case (.persistent, let theirs?):
       let merge = RowMerge(object, theirs, graph)
@@ -264,8 +262,8 @@ final class MergeTrace {
   init(_ graph: ObjectGraph) {
     self.graph = graph
     // The changes before the save are an undo step of their own.
-    graph.undo.suspend()
-    graph.undo.isMergeRecorded = true
+    graph.undo.collectUntilNow()
+    graph.undo.isSaveRecorded = true
     recorder = graph.recorder
     pending = graph.pending
     deferredLists = graph.pending.deferredLists.copy()
@@ -303,7 +301,7 @@ final class MergeTrace {
   }
 
   func finish() {
-    graph.undo.isMergeRecorded = false
+    graph.undo.isSaveRecorded = false
     if !deletes.isEmpty { graph.undo.add(deletes) }
     if !replaced.isEmpty { graph.undo.unite(unions, replaced) }
   }
@@ -311,7 +309,7 @@ final class MergeTrace {
   /// Restores the state before the merge.
   func revert() {
     _ = recorder?.take(graph)
-    graph.undo.isMergeRecorded = false
+    graph.undo.isSaveRecorded = false
     var loaded: ContiguousArray<ManagedObject> = []
     var known = Set([plain.map(ObjectIdentifier.init), copies.map { ObjectIdentifier($0.object) }].joined())
     known.formUnion(withdrawn.lazy.map { ObjectIdentifier($0.object) })

@@ -264,7 +264,7 @@ struct UniqueKeyMerge {
   }
 
   /// Whether a saved object gives up its change of a key.
-  private var yields: Bool { unites == nil && (policy == .storeTrump || policy == .rollback) }
+  private var yields: Bool { unites == nil && policy.storeWins }
 
   /// The object that finally replaces an object; the object itself if it is not replaced.
   private func survivor(_ object: ManagedObject) -> ManagedObject {
@@ -280,14 +280,14 @@ struct UniqueKeyMerge {
 
   mutating func carryOut() throws {
     for (object, key) in yielding {
-      if policy == .rollback {
+      if policy.isWhole {
         try graph.rollbackEverything(of: object)
       } else {
         try graph.rollback(object, key.properties)
       }
     }
     guard !unions.isEmpty else { return }
-    let unlinks = policy == .objectTrump || policy == .overwrite
+    let unlinks = policy.contextWins
     try forEachUnion { union, info in
       if unlinks && info.hasToOnes { try unlinkPartners(of: union.survivor, asIn: union.object) }
     }
@@ -334,14 +334,14 @@ struct UniqueKeyMerge {
     // A survivor without changes still has the values by which it was found.
     if survivor.changedBits == 0 { candidates &= ~union.shared }
     var mask = ColumnMask(bits: 0)
-    if candidates & last != 0, policy != .storeTrump || lacksLast(survivor, of: object, info) { mask.bits = last }
+    if candidates & last != 0, !policy.storeWins || lacksLast(survivor, of: object, info) { mask.bits = last }
     candidates &= ~last
     while candidates != 0 {
       let property = candidates.trailingZeroBitCount
       let bit = candidates & (~candidates &+ 1)
       candidates &= ~bit
       let present = survivor._value(property)
-      if policy == .storeTrump && !present.isNull { continue }
+      if policy.storeWins && !present.isNull { continue }
       // Equal values need not be written.
       if info.transients.contains(property) || !object._value(property).isSame(as: present) { mask.bits |= bit }
     }
@@ -405,7 +405,7 @@ struct UniqueKeyMerge {
   private func gives(nothingIn relationship: Relationship, _ object: ManagedObject) -> Bool {
     guard !relationship.isToMany else { return false }
     let isAssigned = relationship.property < 63 && ColumnMask(bits: object.changedBits).contains(relationship.property)
-    return policy == .overwrite || policy == .objectTrump && relationship.isColumn && isAssigned
+    return policy.contextWins && (policy.isWhole || relationship.isColumn && isAssigned)
   }
 
   /// Whether a partner is linked to the survivor. A new member of a to-many relationship that is not replaced itself
@@ -414,12 +414,12 @@ struct UniqueKeyMerge {
     _ partner: ManagedObject, isMoved: Bool, by survivor: ManagedObject, _ relationship: Relationship
   ) throws -> Bool {
     guard partner.isAlive else { return false }
-    if policy == .objectTrump || policy == .overwrite { return true }
+    if policy.contextWins { return true }
     let inverse = graph.runtime.inverse(of: relationship)
     // The survivor of a replaced partner keeps the partner that it already has.
     if isMoved, let inverse, !inverse.isToMany, try graph.partnerKey(of: partner, inverse) > 0 { return false }
-    if relationship.isToMany { return policy != .rollback || !isMoved && partner.phase == .inserted }
-    if policy == .rollback { return false }
+    if relationship.isToMany { return !policy.isWhole || !isMoved && partner.phase == .inserted }
+    if policy.isWhole { return false }
     return try graph.partnerKey(of: survivor, relationship) == 0
   }
 

@@ -133,7 +133,7 @@ public final class UndoHistory {
   }
 
   /// Whether what is recorded now belongs to a hook, a merge or an undo that has not ended, which takes it itself.
-  private var isBusy: Bool { isMergeRecorded || isTurning || link.graph?.runningHook != nil }
+  private var isBusy: Bool { isSaveRecorded || isTurning || link.graph?.runningHook != nil }
 
   /// Whether the history may be emptied: not in a hook, where the call is ignored and reported, since the changes of the hook
   /// are reverted if its save fails.
@@ -244,13 +244,13 @@ public final class UndoHistory {
   /// Ends the step after a save, unless a group is open.
   func didSave() { endStep() }
 
-  /// Whether a save records the changes that it merges from other contexts, to revert them if it fails. They belong to
-  /// no step.
-  var isMergeRecorded = false
+  /// Whether a save, of this context or of a child, records what it changes here, to revert it if it fails. These changes
+  /// belong to no step.
+  var isSaveRecorded = false
 
   /// Collects the changes until now, before hooks run or rows of other contexts are merged.
-  func suspend() {
-    if isEnabled && !isMergeRecorded { collect() }
+  func collectUntilNow() {
+    if isEnabled && !isSaveRecorded { collect() }
   }
 
   /// Adds the changes that hooks made in a save to the step that was saved.
