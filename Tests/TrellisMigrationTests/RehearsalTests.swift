@@ -123,7 +123,7 @@ import TrellisTesting
     private static func other(_ type: AttributeType, _ column: String) -> String? {
       switch type {
       case .bool: "1 - \(column)"
-      case .int16, .int32, .int64, .date: "\(column) / 2 - 3"
+      case .integer, .date: "\(column) / 2 - 3"
       case .float, .double: "\(column) + 16.5"
       case .string: "\(column) || '.'"
       case .decimal: "'123456.75'"

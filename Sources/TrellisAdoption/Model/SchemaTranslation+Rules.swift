@@ -115,7 +115,7 @@ extension SchemaTranslation {
   /// A bound in stored form; nil if the type has none, or none that leaves the value itself out.
   func bound(_ value: ForeignValue, _ isIncluded: Bool, _ type: ColumnType, step: Int64) -> StoredValue? {
     switch type.type {
-    case .int16, .int32, .int64:
+    case .integer:
       let whole: StoredValue? =
         if case .real(let number) = value {
           Int64(exactly: step > 0 ? number.rounded(.up) : number.rounded(.down)).map { .integer($0) }

@@ -129,8 +129,7 @@ package indirect enum ValueForm: Hashable, Sendable {
   private var elementType: AttributeType {
     switch self {
     case .bool: .bool
-    case .integer(let range):
-      range.upperBound == Int64(Int16.max) ? .int16 : range.upperBound == Int64(Int32.max) ? .int32 : .int64
+    case .integer(let range): .integer(IntegerType.allCases.first { $0.range == range } ?? .int64)
     case .double: .double
     case .float: .float
     case .decimal: .decimal

@@ -102,7 +102,7 @@ extension CSVFormat {
   private static func jsonList(_ text: String, _ separator: String, _ element: AttributeType) -> String {
     let parts = text.split(separator: separator, omittingEmptySubsequences: true).map { String($0).trimmed }
     switch element {
-    case .bool, .int16, .int32, .int64, .float, .double: return "[\(parts.joined(separator: ","))]"
+    case .bool, .integer, .float, .double: return "[\(parts.joined(separator: ","))]"
     default:
       var bytes: [UInt8] = [UInt8(ascii: "[")]
       for (place, part) in parts.enumerated() {

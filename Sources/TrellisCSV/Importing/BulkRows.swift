@@ -117,7 +117,7 @@ private struct RowPlan {
     if field.attribute.description.isExternal { return nil }
     switch map.type {
     case .string where map.take.isEmpty && !map.emptyIsNull: return .text
-    case .int16, .int32, .int64: return map.take.isEmpty ? .integer(map.type.integerRange) : .other
+    case .integer: return map.take.isEmpty ? .integer(map.type.integerRange) : .other
     case .string, .bool, .float, .double, .decimal, .date, .uuid, .data, .enumeration:
       return .other
     case .url, .array, .codable: return nil

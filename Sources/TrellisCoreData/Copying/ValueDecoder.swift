@@ -55,7 +55,7 @@ struct ValueDecoder {
     if isTransformable { return transformed(source) }
     switch type {
     case .bool: return whole(source, in: Int64.min...Int64.max) { $0 == 0 ? 0 : 1 }
-    case .int16, .int32, .int64: return whole(source, in: type.integerRange) { $0 }
+    case .integer: return whole(source, in: type.integerRange) { $0 }
     case .double: return real(source) { $0 }
     case .float: return real(source) { Float($0).isInfinite && $0.isFinite ? nil : Double(Float($0)) }
     case .decimal: return decimal(source)
@@ -197,7 +197,7 @@ struct ValueDecoder {
   /// The value of a type for a row that must have one and has none.
   private static func zero(of type: AttributeType) -> StoredValue {
     switch type {
-    case .bool, .int16, .int32, .int64: .integer(0)
+    case .bool, .integer: .integer(0)
     case .float, .double: .real(0)
     case .decimal: .text("0")
     case .date: .integer(978_307_200_000_000)
@@ -229,9 +229,7 @@ extension ArchivedValue {
     case (.string, .text(let text)): .text(text)
     case (.bool, .bool(let flag)): .integer(flag ? 1 : 0)
     case (.bool, .integer(let value)) where value == 0 || value == 1: .integer(value)
-    case (.int16, .integer(let value)): Int16(exactly: value).map { .integer(Int64($0)) }
-    case (.int32, .integer(let value)): Int32(exactly: value).map { .integer(Int64($0)) }
-    case (.int64, .integer(let value)): .integer(value)
+    case (.integer(let type), .integer(let value)): type.range.contains(value) ? .integer(value) : nil
     case (.double, .real(let value)): value.isFinite ? .real(value) : nil
     case (.double, .integer(let value)): Double(exactly: value).map { .real($0) }
     case (.float, .real(let value)): Float(value).isFinite ? .real(Double(Float(value))) : nil

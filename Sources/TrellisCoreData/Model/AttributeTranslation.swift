@@ -251,9 +251,7 @@ extension ArchivedValue {
   private func scalar(of type: AttributeType) -> StoredValue? {
     switch type {
     case .bool: return number.map { .integer($0 == 0 ? 0 : 1) }
-    case .int16: return whole.flatMap { Int16(exactly: $0) }.map { .integer(Int64($0)) }
-    case .int32: return whole.flatMap { Int32(exactly: $0) }.map { .integer(Int64($0)) }
-    case .int64: return whole.map { .integer($0) }
+    case .integer(let type): return whole.flatMap { type.range.contains($0) ? .integer($0) : nil }
     case .double: return number.flatMap { $0.isFinite ? .real($0) : nil }
     case .float: return number.map { Double(Float($0)) }.flatMap { $0.isFinite ? .real($0) : nil }
     case .decimal: return decimalText.map { .text($0) }

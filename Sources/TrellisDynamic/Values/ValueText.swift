@@ -123,7 +123,7 @@ package struct ValueText {
     switch attribute.type {
     case .string, .decimal, .url, .array, .codable: .text(text)
     case .bool: ["true": .integer(1), "false": .integer(0)][text]
-    case .int16, .int32, .int64: Int64(text).map(StoredValue.integer)
+    case .integer: Int64(text).map(StoredValue.integer)
     case .float: Self.number(text) { Float($0).map(Double.init) }.map(StoredValue.real)
     case .double: Self.number(text) { Double($0) }.map(StoredValue.real)
     case .date: text == "now" ? Date().storedValue : DateText.keptMicroseconds(text).map(StoredValue.integer)

@@ -7,9 +7,7 @@ enum SwiftType {
     switch type {
     case .string: "Swift.String"
     case .bool: "Swift.Bool"
-    case .int16: "Swift.Int16"
-    case .int32: "Swift.Int32"
-    case .int64: "Swift.Int64"
+    case .integer(let integer): "Swift.\(integer.swiftName)"
     case .float: "Swift.Float"
     case .double: "Swift.Double"
     case .decimal: "Foundation.Decimal"
@@ -128,9 +126,7 @@ enum DefaultExpression {
     switch (type, value) {
     case (.string, .text(let text)): .string(text)
     case (.bool, .integer(let number)): .plain(number == 0 ? "false" : "true")
-    case (.int16, .integer(let number)): Int16(exactly: number).map { .plain("\($0)") }
-    case (.int32, .integer(let number)): Int32(exactly: number).map { .plain("\($0)") }
-    case (.int64, .integer(let number)): .plain("\(number)")
+    case (.integer(let type), .integer(let number)): type.range.contains(number) ? .plain("\(number)") : nil
     case (.float, .real(let number)): .plain(Numbers.literal(Float(number)))
     case (.double, .real(let number)): .plain(Numbers.literal(number))
     case (.decimal, .text(let text)): decimal(text)

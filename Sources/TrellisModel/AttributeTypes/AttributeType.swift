@@ -8,12 +8,8 @@ public indirect enum AttributeType: Hashable, Sendable {
   case string
   /// A `Bool`.
   case bool
-  /// An `Int16`.
-  case int16
-  /// An `Int32`.
-  case int32
-  /// An `Int64`.
-  case int64
+  /// An `Int16`, an `Int32` or an `Int64`.
+  case integer(IntegerType)
   /// A `Float`.
   case float
   /// A `Double`.
@@ -35,19 +31,24 @@ public indirect enum AttributeType: Hashable, Sendable {
   /// A `Codable` struct of the app, by name, stored as one JSON text.
   case codable(String)
 
+  /// An `Int16`.
+  public static let int16 = AttributeType.integer(.int16)
+  /// An `Int32`.
+  public static let int32 = AttributeType.integer(.int32)
+  /// An `Int64`.
+  public static let int64 = AttributeType.integer(.int64)
+
   /// The scalar types, in the order in which messages list them.
-  public static let scalars: [AttributeType] = [
-    .string, .bool, .int16, .int32, .int64, .float, .double, .decimal, .date, .data, .uuid, .url,
-  ]
+  public static let scalars: [AttributeType] =
+    [.string, .bool] + IntegerType.allCases.map { .integer($0) }
+    + [.float, .double, .decimal, .date, .data, .uuid, .url]
 
   /// The type's name in a model file.
   public var spelling: String {
     switch self {
     case .string: "string"
     case .bool: "bool"
-    case .int16: "int16"
-    case .int32: "int32"
-    case .int64: "int64"
+    case .integer(let integer): integer.rawValue
     case .float: "float"
     case .double: "double"
     case .decimal: "decimal"
@@ -59,6 +60,43 @@ public indirect enum AttributeType: Hashable, Sendable {
     case .array(let element): "[\(element.spelling)]"
     }
   }
+}
+
+/// A type of integers.
+///
+/// The raw value is its name in a model file.
+public enum IntegerType: String, Hashable, Sendable, CaseIterable {
+  /// `Int16`.
+  case int16
+  /// `Int32`.
+  case int32
+  /// `Int64`.
+  case int64
+
+  /// The type's values.
+  package var range: ClosedRange<Int64> {
+    switch self {
+    case .int16: Int64(Int16.min)...Int64(Int16.max)
+    case .int32: Int64(Int32.min)...Int64(Int32.max)
+    case .int64: Int64.min...Int64.max
+    }
+  }
+
+  /// The type's name in Swift.
+  package var swiftName: String {
+    switch self {
+    case .int16: "Int16"
+    case .int32: "Int32"
+    case .int64: "Int64"
+    }
+  }
+}
+
+extension ClosedRange<Int64> {
+  /// The integers up to which every one is a `Double`, of 53 bits.
+  package static var exactInDouble: Self { -(1 << 53)...(1 << 53) }
+  /// The integers up to which every one is a `Float`, of 24 bits.
+  package static var exactInFloat: Self { -(1 << 24)...(1 << 24) }
 }
 
 /// How a store keeps a value: the four storage classes that every store holds exactly.
@@ -78,17 +116,13 @@ public enum StorageClass: String, Hashable, Sendable {
 extension AttributeType {
   /// The values of an integer type; those of `Int64` for any other type.
   package var integerRange: ClosedRange<Int64> {
-    switch self {
-    case .int16: Int64(Int16.min)...Int64(Int16.max)
-    case .int32: Int64(Int32.min)...Int64(Int32.max)
-    default: Int64.min...Int64.max
-    }
+    if case .integer(let integer) = self { integer.range } else { Int64.min...Int64.max }
   }
 
   /// Whether values of the type may have a minimum and a maximum.
   package var hasBounds: Bool {
     switch self {
-    case .int16, .int32, .int64, .float, .double, .decimal, .date: true
+    case .integer, .float, .double, .decimal, .date: true
     default: false
     }
   }
@@ -125,7 +159,7 @@ extension AttributeType {
   /// - Parameter rawTypeOf: returns the raw type of an enum by its name. An unknown enum counts as text.
   public func storageClass(rawTypeOf: (String) -> EnumDescription.RawType?) -> StorageClass {
     switch self {
-    case .bool, .int16, .int32, .int64, .date: .integer
+    case .bool, .integer, .date: .integer
     case .float, .double: .real
     case .string, .decimal, .url, .array, .codable: .text
     case .data, .uuid: .blob

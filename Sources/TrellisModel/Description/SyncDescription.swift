@@ -16,7 +16,7 @@ extension AttributeType {
   /// Whether values are numbers, which can be added.
   package var hasSum: Bool {
     switch self {
-    case .int16, .int32, .int64, .float, .double, .decimal: true
+    case .integer, .float, .double, .decimal: true
     default: false
     }
   }

@@ -180,7 +180,7 @@ extension AttributeType {
     switch self {
     case .float, .double, .decimal, .date, .codable: true
     case .array(let element): element.mayHoldNoNumber
-    case .string, .bool, .int16, .int32, .int64, .data, .uuid, .url, .enumeration: false
+    case .string, .bool, .integer, .data, .uuid, .url, .enumeration: false
     }
   }
 }

@@ -52,7 +52,7 @@ package struct StoredValueReader {
     case .bool:
       guard case .bool(let flag) = node.content else { throw Misfit(expected: "true or false") }
       return .integer(flag ? 1 : 0)
-    case .int16, .int32, .int64: return try integer(node, in: type.integerRange)
+    case .integer: return try integer(node, in: type.integerRange)
     case .float, .double: return try real(node, isFloat: type == .float)
     case .decimal: return try decimal(node)
     case .string: return .text(try text(node, "a string"))

@@ -374,7 +374,7 @@ private struct PropertyMappings {
   private func forms(of type: AttributeType, _ format: String?) -> Set<Form> {
     switch type {
     case .string, .url, .uuid: [.text]
-    case .int16, .int32, .int64, .float, .double: [.number]
+    case .integer, .float, .double: [.number]
     case .decimal: [.text, .number]
     case .date: format == "seconds" || format == "milliseconds" ? [.number] : [.text]
     case .enumeration(let name):

@@ -169,7 +169,7 @@ struct PostgresSchema {
     case .date: { "isfinite(\($0))" }
     // A text in the server's form of arrays, which is the usual mistake. JSON may begin with white space.
     case .array: { "left(\($0), 1) IN ('[', ' ', E'\\n', E'\\r', E'\\t')" }
-    case .string, .bool, .int16, .int32, .int64, .data, .uuid, .url, .enumeration, .codable: nil
+    case .string, .bool, .integer, .data, .uuid, .url, .enumeration, .codable: nil
     }
   }
 

@@ -72,9 +72,9 @@ enum ServerType: UInt32 {
     switch attribute.type {
     case .string, .url, .array, .codable: self = .text
     case .bool: self = .boolean
-    case .int16: self = .smallint
-    case .int32: self = .integer
-    case .int64: self = .bigint
+    case .integer(.int16): self = .smallint
+    case .integer(.int32): self = .integer
+    case .integer(.int64): self = .bigint
     // A real that is no Float comes back as it was.
     case .float, .double: self = .double
     case .decimal: self = .numeric

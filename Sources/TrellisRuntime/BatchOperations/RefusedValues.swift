@@ -85,9 +85,9 @@ extension Attribute {
     add(.less, rules.minimum)
     add(.greater, rules.maximum)
     // No value of a store is outside the range of Int64.
-    if case .computed = value, type == .int16 || type == .int32 {
-      add(.less, .integer(type.integerRange.lowerBound))
-      add(.greater, .integer(type.integerRange.upperBound))
+    if case .computed = value, case .integer(let integer) = type, integer != .int64 {
+      add(.less, .integer(integer.range.lowerBound))
+      add(.greater, .integer(integer.range.upperBound))
     }
     if rules.minimumLength != nil || rules.maximumLength != nil {
       if case .array = type { return nil }

@@ -65,9 +65,9 @@ extension Attribute {
     switch type {
     case .string, .array, .codable: String.self
     case .bool: Bool.self
-    case .int16: Int16.self
-    case .int32: Int32.self
-    case .int64: Int64.self
+    case .integer(.int16): Int16.self
+    case .integer(.int32): Int32.self
+    case .integer(.int64): Int64.self
     case .float: Float.self
     case .double: Double.self
     case .decimal: Decimal.self

@@ -24,7 +24,7 @@ extension Attribute {
   /// program has values of the type.
   package var placeholder: StoredValue {
     switch type {
-    case .bool, .int16, .int32, .int64, .date: .integer(0)
+    case .bool, .integer, .date: .integer(0)
     case .float, .double: .real(0)
     case .string: .text("")
     case .decimal: .text("0")

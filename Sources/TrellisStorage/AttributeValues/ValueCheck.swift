@@ -25,9 +25,8 @@ extension Attribute {
 
   private func canonical(_ value: StoredValue) -> StoredValue? {
     switch (type, value) {
-    case (.bool, .integer(0)), (.bool, .integer(1)), (.int64, .integer): value
-    case (.int16, .integer(let number)): Int16(exactly: number).map { _ in value }
-    case (.int32, .integer(let number)): Int32(exactly: number).map { _ in value }
+    case (.bool, .integer(0)), (.bool, .integer(1)): value
+    case (.integer(let type), .integer(let number)): type.range.contains(number) ? value : nil
     case (.date, .integer(let microseconds)): DateText.isKept(microseconds) ? value : nil
     case (.double, .real(let number)): number.isNaN ? nil : value
     case (.float, .real(let number)): Self.float(number).map(StoredValue.real)
@@ -53,8 +52,7 @@ extension Attribute {
   package var expectation: String {
     switch type {
     case .bool: "true or false"
-    case .int16, .int32, .int64:
-      "a whole number from \(type.integerRange.lowerBound) to \(type.integerRange.upperBound)"
+    case .integer(let type): "a whole number from \(type.range.lowerBound) to \(type.range.upperBound)"
     case .float, .double: "a number within the range of its type"
     case .decimal: "a number of at most \(DecimalText.maximumDigits) digits, such as 9.95"
     case .string: "a text"

@@ -94,8 +94,8 @@ package struct ValueConversion: Sendable {
     case (.bool, .integer): return .sameForm
     case (.integer, .bool): return .counted
     case (.float, .double): return .sameForm
-    case (.integer(let a), .double): return AttributeForm.exactInDouble.contains(a) ? .always : .counted
-    case (.integer(let a), .float): return AttributeForm.exactInFloat.contains(a) ? .always : .counted
+    case (.integer(let a), .double): return ClosedRange<Int64>.exactInDouble.contains(a) ? .always : .counted
+    case (.integer(let a), .float): return ClosedRange<Int64>.exactInFloat.contains(a) ? .always : .counted
     case (.bool, .double), (.bool, .float), (.bool, .decimal), (.integer, .decimal): return .always
     case (.date, .integer(let b)): return b.contains(.min ... .max) ? .sameForm : .counted
     case (.integer, .date): return .counted
@@ -228,15 +228,12 @@ enum AttributeForm: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(form) }
   }
 
-  static let exactInDouble: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
-  static let exactInFloat: ClosedRange<Int64> = -(1 << 24)...(1 << 24)
-
   init(_ type: AttributeType, _ model: Model) { self.init(type) { model.enumeration(named: $0) } }
 
   /// - Parameter enumeration: The enum with a name.
   init(_ type: AttributeType, enumeration: (String) -> EnumDescription?) {
     switch type {
-    case .int16, .int32, .int64: self = .integer(type.integerRange)
+    case .integer: self = .integer(type.integerRange)
     case .bool: self = .bool
     case .float: self = .float
     case .double: self = .double

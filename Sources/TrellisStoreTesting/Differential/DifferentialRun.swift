@@ -209,8 +209,7 @@ struct DifferentialRun {
   private static func fits(_ value: StoredValue, _ attribute: Attribute) -> Bool {
     switch (value, attribute.type) {
     case (.null, _): attribute.isOptional
-    case (.integer(let number), .int16): Int16(exactly: number) != nil
-    case (.integer(let number), .int32): Int32(exactly: number) != nil
+    case (.integer(let number), .integer(let type)): type.range.contains(number)
     case (.integer, .date), (.real, .float): false
     default: true
     }

@@ -298,10 +298,9 @@ extension Attribute {
     guard type.hasSum else { return nil }
     let sum = ValueArithmetic.compute(.add, number, ValueArithmetic.compute(.subtract, value, former))
     switch (type, sum) {
-    case (.int16, .integer(let sum)): return Int16(exactly: sum).map { .integer(Int64($0)) }
-    case (.int32, .integer(let sum)): return Int32(exactly: sum).map { .integer(Int64($0)) }
+    case (.integer(let type), .integer(let number)): return type.range.contains(number) ? sum : nil
     case (.float, .real(let sum)): return Float(sum).isFinite ? .real(Double(Float(sum))) : nil
-    case (.int64, .integer), (.double, .real), (.decimal, .text): return sum
+    case (.double, .real), (.decimal, .text): return sum
     default: return nil
     }
   }

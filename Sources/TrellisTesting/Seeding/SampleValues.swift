@@ -36,7 +36,7 @@ struct SampleValues {
   private func make(_ attempt: Int, _ isUnique: Bool, _ random: inout SeedNumbers) -> StoredValue? {
     let type = attribute.type
     switch type {
-    case .int16, .int32, .int64: return integer(type.integerRange, isUnique, &random)
+    case .integer: return integer(type.integerRange, isUnique, &random)
     case .date: return date(isUnique, &random)
     case .float, .double: return real(&random)
     case .decimal: return decimal(attempt, &random)
@@ -54,7 +54,7 @@ struct SampleValues {
   private func scalar(_ type: AttributeType, _ random: inout SeedNumbers) -> StoredValue {
     switch type {
     case .bool: .integer(Int64.random(in: 0...1, using: &random))
-    case .int16, .int32, .int64: .integer(Int64.random(in: 0...999, using: &random))
+    case .integer: .integer(Int64.random(in: 0...999, using: &random))
     case .float, .double: .real(Double(Int.random(in: 0...9_999, using: &random)) / 8)
     case .decimal: .text("\(Int.random(in: 0...999, using: &random))")
     case .date: .integer(Self.day(in: 18_262...20_453, &random))

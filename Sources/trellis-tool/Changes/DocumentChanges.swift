@@ -209,7 +209,7 @@ private struct DocumentForm: Equatable {
     kind =
       switch attribute.type {
       case .bool: .truth
-      case .int16, .int32, .int64, .float, .double, .decimal: .number
+      case .integer, .float, .double, .decimal: .number
       case .date: ["seconds", "milliseconds"].contains(date) ? .number : .text
       case .string, .data, .uuid, .url: .text
       case .enumeration: enumeration == .integer ? .number : .text
@@ -222,15 +222,14 @@ private struct DocumentForm: Equatable {
   func takes(_ other: DocumentForm) -> Bool {
     if type == other.type { return date == other.date }
     guard kind == other.kind else { return false }
-    let whole: [AttributeType] = [.int16, .int32, .int64]
     switch (other.type, type) {
     case (_, .string): return other.kind == .text
     case (_, .decimal): return other.type != .double && other.type != .float && other.kind == .number
     case (.float, .double): return true
-    case (.int16, .float), (.int16, .double), (.int32, .double): return true
-    default:
-      guard let one = whole.firstIndex(of: other.type), let two = whole.firstIndex(of: type) else { return false }
-      return one <= two
+    case (.integer(let one), .integer(let two)): return two.range.contains(one.range)
+    case (.integer(let integer), .float): return ClosedRange<Int64>.exactInFloat.contains(integer.range)
+    case (.integer(let integer), .double): return ClosedRange<Int64>.exactInDouble.contains(integer.range)
+    default: return false
     }
   }
 

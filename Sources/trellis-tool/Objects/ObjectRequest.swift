@@ -131,7 +131,7 @@ extension Property {
     switch self {
     case .attribute(let attribute):
       switch attribute.type {
-      case .int16, .int32, .int64, .float, .double, .decimal: true
+      case .integer, .float, .double, .decimal: true
       default: false
       }
     case .relationship(let relationship): relationship.isToMany

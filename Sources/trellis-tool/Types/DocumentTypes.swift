@@ -164,7 +164,7 @@ struct DocumentTypes {
     case .decimal: .text(.decimal)
     case .date: .text(.dateTime)
     case .bool: .bool
-    case .int16, .int32, .int64: .integer(type.integerRange)
+    case .integer: .integer(type.integerRange)
     case .float, .double: .number
     case .enumeration(let name): .choice(name)
     case .array(let element): .list(shape(of: element))

@@ -88,9 +88,9 @@ struct StepChooser {
     return switch attribute.type {
     case .string: .text(["", "a", "b", "sea", "커피", "too long"][number])
     case .bool: .integer(Int64(number % 2))
-    case .int16: .integer([-32768, -5, 0, 3, 1000, 32767][number])
-    case .int32: .integer([Int64(Int32.min), -1, 0, 1, 2, Int64(Int32.max)][number])
-    case .int64: .integer([.min, -1, 0, 1, 101, .max][number])
+    case .integer(.int16): .integer([-32768, -5, 0, 3, 1000, 32767][number])
+    case .integer(.int32): .integer([Int64(Int32.min), -1, 0, 1, 2, Int64(Int32.max)][number])
+    case .integer(.int64): .integer([.min, -1, 0, 1, 101, .max][number])
     case .float: .real(Double([Float.greatestFiniteMagnitude, 0.1, 0, -0.0, .infinity, 2.5][number]))
     case .double: .real([1e300, 0.1, 0, -0.0, .infinity, 2.5][number])
     case .decimal: .text(["0", "0.1", "-12", "12345678901234567890.5", "1.5", "99"][number])

@@ -210,7 +210,7 @@ struct ShapesScribe {
     if attribute.isOptional && random.below(4) == 0 { return .null }
     let number = random.below(1000)
     return switch attribute.type {
-    case .int16, .int32, .int64: .integer(Int64(number))
+    case .integer: .integer(Int64(number))
     case .date: .integer(Int64(number) * 86_400_000_000)
     case .decimal: .text("\(number)")
     case .data: .blob([UInt8](repeating: UInt8(number % 250), count: number % 3 == 0 ? 200_000 : number))

@@ -186,7 +186,7 @@ struct PlainModel {
         derived.append(AttributeDescription(name, type, optional: optional, derived: text, stored: true))
       }
       switch property.attribute?.type {
-      case .int16, .int32, .int64: add(.int64, "#\(property.name) + \(derivations % 4)")
+      case .integer: add(.int64, "#\(property.name) + \(derivations % 4)")
       case .string: add(.string, "uppercase(#\(property.name)) + 'x'", optional: property.attribute?.isOptional ?? true)
       case .some: break
       case nil:

@@ -12,9 +12,10 @@ enum PlainValues {
     if let target, type == .string, random.below(4) > 0 { return fittingText(target, &random) }
     switch type {
     case .bool: return .integer(Int64(random.below(2)))
-    case .int16: return .integer(some([0, 1, -7, 300, 32_767, -32_768], &random))
-    case .int32: return .integer(some([0, 1, 12, 40_000, 16_777_217, -2_147_483_648], &random))
-    case .int64: return .integer(some([0, 1, -3, 70_000, 1 << 40, 9_007_199_254_740_993, .max, .min], &random))
+    case .integer(.int16): return .integer(some([0, 1, -7, 300, 32_767, -32_768], &random))
+    case .integer(.int32): return .integer(some([0, 1, 12, 40_000, 16_777_217, -2_147_483_648], &random))
+    case .integer(.int64):
+      return .integer(some([0, 1, -3, 70_000, 1 << 40, 9_007_199_254_740_993, .max, .min], &random))
     case .float: return .real(some([0, 1, 0.5, -2.25, 1e10, Double(Float(0.1))], &random))
     case .double: return .real(some([0, 1, 0.5, -2.25, 0.1, 1e20, 1.0 / 3, -3e9], &random))
     case .decimal: return .text(some(["0", "1", "1.5", "-12", "0.1", "123456789012345678901234567890"], &random))
@@ -39,7 +40,7 @@ enum PlainValues {
 
   private static func fittingText(_ target: AttributeType, _ random: inout SeededGenerator) -> StoredValue {
     switch target {
-    case .int16, .int32, .int64, .decimal, .double, .float: .text(some(["0", "1", "12", "-3"], &random))
+    case .integer, .decimal, .double, .float: .text(some(["0", "1", "12", "-3"], &random))
     case .bool: .text(some(["true", "false", "yes", "0"], &random))
     case .date: .text("2026-01-31T09:30:00Z")
     case .uuid: .text(UUIDText.text(uuid(3)))
@@ -52,7 +53,7 @@ enum PlainValues {
   static func unique(_ type: AttributeType, _ number: Int) -> StoredValue? {
     switch type {
     case .string: .text("unique \(number)")
-    case .int16, .int32, .int64, .date: .integer(Int64(number))
+    case .integer, .date: .integer(Int64(number))
     case .uuid: .blob(uuid(UInt8(number / 256 % 256)).dropLast() + [UInt8(number % 256)])
     default: nil
     }
@@ -121,7 +122,7 @@ extension PlainValues {
   /// The types that a value of another type may be converted to.
   static func targets(_ type: AttributeType, _ enums: [EnumDescription]) -> [AttributeType] {
     switch type {
-    case .int16, .int32, .int64:
+    case .integer:
       [.int16, .int32, .int64, .bool, .double, .float, .string, .decimal, .date].filter { $0 != type }
     case .bool: [.int16, .int64, .double, .string, .decimal]
     case .float: [.double, .int64, .string, .decimal]
@@ -178,8 +179,8 @@ extension PlainValues {
 
   private static func fromInteger(_ number: Int64, _ target: AttributeType) -> StoredValue? {
     switch target {
-    case .int16: Int16(exactly: number).map { .integer(Int64($0)) }
-    case .int32: Int32(exactly: number).map { .integer(Int64($0)) }
+    case .integer(.int16): Int16(exactly: number).map { .integer(Int64($0)) }
+    case .integer(.int32): Int32(exactly: number).map { .integer(Int64($0)) }
     case .bool: number == 0 || number == 1 ? .integer(number) : nil
     case .double: Double(exactly: number).map { .real($0) }
     case .float: Float(exactly: number).map { .real(Double($0)) }
@@ -200,7 +201,7 @@ extension PlainValues {
 
   private static func fromText(_ text: String, _ target: AttributeType) -> StoredValue? {
     switch target {
-    case .int16, .int32, .int64: return Int64(text).flatMap { fromInteger($0, target) }
+    case .integer: return Int64(text).flatMap { fromInteger($0, target) }
     case .bool: return ["true": 1, "yes": 1, "1": 1, "false": 0, "no": 0, "0": 0][text].map { .integer($0) }
     case .double:
       guard let number = Double(text), DecimalText.canonical("\(number)") == text else { return nil }

@@ -80,7 +80,7 @@ struct RandomModel {
 
   static func hasRules(_ type: AttributeType) -> Bool {
     switch type {
-    case .int16, .int32, .int64, .string, .data: true
+    case .integer, .string, .data: true
     default: false
     }
   }
@@ -88,7 +88,7 @@ struct RandomModel {
   /// Rules that some values of a type break; none for most types.
   mutating func rules(of type: AttributeType) -> AttributeRules {
     switch type {
-    case .int16, .int32, .int64:
+    case .integer:
       AttributeRules(
         min: chance(50) ? .integer(0) : nil, max: chance(50) ? .integer([10, 100, 32_000][random.below(3)]) : nil)
     case .string:

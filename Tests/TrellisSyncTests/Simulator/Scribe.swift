@@ -82,7 +82,7 @@ struct Scribe {
     if attribute.isOptional && random.below(4) == 0 { return .null }
     let number = random.below(random.below(2) == 0 ? 6 : 20)
     return switch attribute.type {
-    case .int16, .int32, .int64: .integer(Int64(number))
+    case .integer: .integer(Int64(number))
     case .bool: .integer(Int64(number % 2))
     case .date: .integer(Int64(number) * 86_400_000_000)
     case .decimal: .text("\(number)")

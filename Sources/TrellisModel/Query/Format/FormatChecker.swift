@@ -193,7 +193,7 @@ extension FormatType {
       switch attribute.type {
       case .string: .text
       case .bool: .bool
-      case .int16, .int32, .int64: .integer
+      case .integer: .integer
       case .float, .double: .real
       case .decimal: .decimal
       case .date: .date

@@ -191,9 +191,8 @@ extension Assignment {
       return text
     case (.string("Infinity"), .float), (.string("Infinity"), .double): return "Infinity"
     case (.string("-Infinity"), .float), (.string("-Infinity"), .double): return "-Infinity"
-    case (.number(let text), .int16), (.number(let text), .int32), (.number(let text), .int64),
-      (.number(let text), .float),
-      (.number(let text), .double), (.number(let text), .decimal):
+    case (.number(let text), .integer), (.number(let text), .float), (.number(let text), .double),
+      (.number(let text), .decimal):
       return text
     case (.number(let text), .enumeration): return "=" + text
     case (.bool(let flag), .bool): return "\(flag)"
