@@ -369,18 +369,30 @@ final class MemberList {
   }
 
   private func anchor(of key: Int64, at position: Int) -> MemberAnchor {
-    MemberAnchor(
-      key: key, before: ContiguousArray(order[..<position].suffix(MemberAnchor.most)), wasPlaced: isPlaced(key))
+    var start = max(0, position - MemberAnchor.most)
+    if let hidden = notes?.hidden, !hidden.isEmpty {
+      // Hidden members may return before this one, or never.
+      var shown = 0
+      start = position
+      while start > 0 && shown < MemberAnchor.most {
+        start -= 1
+        if !hidden.contains(order[start]) { shown += 1 }
+      }
+    }
+    return MemberAnchor(
+      key: key, before: ContiguousArray(order[start..<position]), isWhole: start == 0, wasPlaced: isPlaced(key))
   }
 
   /// Moves a member to a position that it had before. After all of them, ``settleOrder()`` is called.
   ///
-  /// - Parameter isPlaced: Whether the position counts as chosen here.
-  func move(to anchor: MemberAnchor, placing isPlaced: Bool) {
+  /// - Parameters:
+  ///   - isPlaced: Whether the position counts as chosen here.
+  ///   - isToMove: Whether a member is moved later, so that nothing is placed behind it now.
+  func move(to anchor: MemberAnchor, placing isPlaced: Bool, besides isToMove: (Int64) -> Bool = { _ in false }) {
     let key = anchor.key
     guard position(of: key) != nil else { return }
-    let nearest = anchor.before.last { $0 != key && isInOrder($0) }
-    if nearest != nil || anchor.before.count < MemberAnchor.most {
+    let nearest = anchor.before.last { $0 != key && isInOrder($0) && !isToMove($0) }
+    if nearest != nil || anchor.isWhole {
       drop(key)
       let place = nearest.flatMap { position(of: $0) }.map { $0 + 1 } ?? 0
       insertKey(key, at: place)
@@ -653,12 +665,14 @@ final class MemberList {
 
 /// A position in an ordered to-many: behind another member, since others may insert and remove members anywhere.
 struct MemberAnchor {
-  /// The number of preceding members that are noted.
+  /// The number of preceding members that are noted, without hidden ones.
   static let most = 16
 
   let key: Int64
-  /// The nearest members before it, at most ``most``.
+  /// The nearest members before it: at most ``most`` that are shown, and the hidden ones among them.
   let before: ContiguousArray<Int64>
+  /// Whether these are all members before it.
+  let isWhole: Bool
   /// Whether the position was chosen here. If not, it is that of the store.
   let wasPlaced: Bool
 }

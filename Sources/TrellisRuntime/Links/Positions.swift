@@ -61,9 +61,10 @@ extension ObjectGraph {
     let list = list(of: owner, relationship)
     guard list.isLoaded, let position = list.base.firstIndex(of: member) else { return }
     recordAnchor(of: member, in: list, of: owner, relationship)
+    let before = list.base[..<position].suffix(MemberAnchor.most)
     list.move(
       to: MemberAnchor(
-        key: member, before: ContiguousArray(list.base[..<position].suffix(MemberAnchor.most)), wasPlaced: false),
+        key: member, before: ContiguousArray(before), isWhole: before.startIndex == 0, wasPlaced: false),
       placing: false)
     list.settleOrder()
   }
@@ -76,21 +77,24 @@ extension ObjectGraph {
       owner, relationship, list.base.filter(list.contains) + list.keys.filter { !former.contains($0) }, placing: [])
   }
 
-  /// Restores positions, the one that was left last first.
+  /// Restores positions, the one that was left last first. All members are in their lists again, so those whose positions are
+  /// still to be restored are at no position that counts.
   func restorePositions(_ positions: [RecordedChange]) {
     var lists: [ObjectIdentifier: MemberList] = [:]
+    var left = PlacesToRestore(positions)
     for position in positions {
       switch position {
       case .place(let place):
+        left.remove(place)
         guard let owner = map[place.owner] else { continue }
         let list = list(of: owner, place.relationship)
         guard list.isLoaded, list.holds(place.anchor.key) else { continue }
-        restore(place, list, of: owner)
+        restore(place, list, of: owner) { left.contains($0, in: place) }
         lists[ObjectIdentifier(list)] = list
       case .order(let order):
         let list = list(of: order.owner, order.relationship)
         guard list.isLoaded else { continue }
-        reorder(list, order)
+        reorder(list, order) { left.contains($0, in: order) }
         lists[ObjectIdentifier(list)] = list
       default: break
       }
@@ -98,24 +102,62 @@ extension ObjectGraph {
     for list in lists.values { list.settleOrder() }
   }
 
-  private func restore(_ place: RecordedPlace, _ list: MemberList, of owner: ManagedObject) {
+  private func restore(
+    _ place: RecordedPlace, _ list: MemberList, of owner: ManagedObject, besides isToMove: (Int64) -> Bool
+  ) {
     owner.announce(list.property)
     recordAnchor(of: place.anchor.key, in: list, of: owner, place.relationship)
-    list.move(to: place.anchor, placing: place.anchor.wasPlaced || place.saves != self.saves)
+    list.move(to: place.anchor, placing: place.anchor.wasPlaced || place.saves != self.saves, besides: isToMove)
     noteListChanged(owner)
   }
 
-  private func reorder(_ list: MemberList, _ order: RecordedOrder) {
+  private func reorder(_ list: MemberList, _ order: RecordedOrder, besides isToMove: (Int64) -> Bool) {
     let moved = MemberOrder.moved(in: order.former, since: order.changed)
     let present = Set(list.keys)
-    let keys = MemberOrder.merged(
-      moved.intersection(present), as: ContiguousArray(order.former.filter(present.contains)), into: list.keys)
+    let settled = ContiguousArray(list.keys.filter { !isToMove($0) })
+    let shown = Set(settled)
+    // Nothing is placed behind members that are moved later.
+    let keys =
+      MemberOrder.merged(
+        moved.intersection(shown), as: ContiguousArray(order.former.filter(shown.contains)), into: settled)
+      + list.keys.filter(isToMove)
     let others = list.placed.subtracting(order.former)
     // Positions that were those of the store before a save may differ from it afterwards.
     var placed = order.placed.intersection(present).union(others)
     if order.saves != saves { placed.formUnion(moved.intersection(present)) }
     arrange(order.owner, order.relationship, Array(keys), placing: placed)
   }
+}
+
+/// The members whose positions are still to be restored, with how often.
+private struct PlacesToRestore {
+  private struct List: Hashable {
+    let owner: Int64
+    let property: Int
+
+    init(_ owner: Int64, _ relationship: Relationship) { (self.owner, property) = (owner, relationship.property) }
+  }
+
+  private var counts: [List: [Int64: Int]] = [:]
+
+  init(_ positions: [RecordedChange]) {
+    if positions.count < 2 { return }
+    for case .place(let place) in positions {
+      counts[List(place.owner, place.relationship), default: [:]][place.anchor.key, default: 0] += 1
+    }
+  }
+
+  mutating func remove(_ place: RecordedPlace) {
+    counts[List(place.owner, place.relationship)]?[place.anchor.key]? -= 1
+  }
+
+  func contains(_ key: Int64, in place: RecordedPlace) -> Bool { contains(key, List(place.owner, place.relationship)) }
+
+  func contains(_ key: Int64, in order: RecordedOrder) -> Bool {
+    contains(key, List(order.owner._key, order.relationship))
+  }
+
+  private func contains(_ key: Int64, _ list: List) -> Bool { counts[list]?[key, default: 0] ?? 0 > 0 }
 }
 
 /// The members that leave ordered to-manys together.
