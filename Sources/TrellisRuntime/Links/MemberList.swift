@@ -369,18 +369,26 @@ final class MemberList {
   }
 
   private func anchor(of key: Int64, at position: Int) -> MemberAnchor {
-    var start = max(0, position - MemberAnchor.most)
-    if let hidden = notes?.hidden, !hidden.isEmpty {
-      // Hidden members may return before this one, or never.
-      var shown = 0
-      start = position
-      while start > 0 && shown < MemberAnchor.most {
-        start -= 1
-        if !hidden.contains(order[start]) { shown += 1 }
-      }
+    guard let hidden = notes?.hidden, !hidden.isEmpty else {
+      let before = order[..<position].suffix(MemberAnchor.most)
+      return MemberAnchor(
+        key: key, before: ContiguousArray(before), isWhole: before.startIndex == 0, wasPlaced: isPlaced(key))
     }
-    return MemberAnchor(
-      key: key, before: ContiguousArray(order[start..<position]), isWhole: start == 0, wasPlaced: isPlaced(key))
+    // Hidden members may return before this one, or never.
+    var (before, shownCount, hiddenCount): (ContiguousArray<Int64>, Int, Int) = ([], 0, 0)
+    var place = position
+    while place > 0 && shownCount < MemberAnchor.most {
+      place -= 1
+      if hidden.contains(order[place]) {
+        hiddenCount += 1
+        if hiddenCount > MemberAnchor.most { continue }
+      } else {
+        shownCount += 1
+      }
+      before.append(order[place])
+    }
+    before.reverse()
+    return MemberAnchor(key: key, before: before, isWhole: place == 0, wasPlaced: isPlaced(key))
   }
 
   /// Moves a member to a position that it had before. After all of them, ``settleOrder()`` is called.
@@ -665,13 +673,13 @@ final class MemberList {
 
 /// A position in an ordered to-many: behind another member, since others may insert and remove members anywhere.
 struct MemberAnchor {
-  /// The number of preceding members that are noted, without hidden ones.
+  /// The number of preceding members that are noted, of those that are shown and of those that are hidden.
   static let most = 16
 
   let key: Int64
-  /// The nearest members before it: at most ``most`` that are shown, and the hidden ones among them.
+  /// The nearest members before it.
   let before: ContiguousArray<Int64>
-  /// Whether these are all members before it.
+  /// Whether these are all that are shown before it.
   let isWhole: Bool
   /// Whether the position was chosen here. If not, it is that of the store.
   let wasPlaced: Bool
