@@ -16,20 +16,20 @@ extension ObjectGraph {
 
   /// Records the position of a member before it changes, if changes are recorded.
   func recordAnchor(of key: Int64, in list: MemberList, of owner: ManagedObject, _ relationship: Relationship) {
-    guard let recorder, let anchor = list.anchor(of: key) else { return }
-    recorder.record(.place(RecordedPlace(owner: owner._key, relationship: relationship, anchor: anchor, saves: saves)))
+    guard recorder != nil, let anchor = list.anchor(of: key) else { return }
+    record(anchor, of: owner, relationship)
   }
 
   /// Records the positions of members that leave together, the last of each list first: positions are restored in the reverse
   /// order, so that each member finds the ones that it followed.
   func record(_ places: PlacesLeft) {
     for place in places.lists {
-      for anchor in place.list.anchors(of: place.keys) {
-        recorder?.record(
-          .place(
-            RecordedPlace(owner: place.owner._key, relationship: place.relationship, anchor: anchor, saves: saves)))
-      }
+      for anchor in place.list.anchors(of: place.keys) { record(anchor, of: place.owner, place.relationship) }
     }
+  }
+
+  private func record(_ anchor: MemberAnchor, of owner: ManagedObject, _ relationship: Relationship) {
+    recorder?.record(.place(RecordedPlace(owner: owner._key, relationship: relationship, anchor: anchor, saves: saves)))
   }
 
   /// Reorders the members of an ordered to-many by the first positions of their keys in a list.
