@@ -2,10 +2,10 @@
 """Type-checks the sources for platforms that are not at hand, and fails if a branch of an `#if` is in no check.
 
     python3 -m pip install --target .build/headers ziglang==0.17.1
-    PYTHONPATH=.build/headers python3 Tests/check_platforms.py [--all] [--list]
+    PYTHONPATH=.build/headers python3 Tests/check_platforms.py [--all] [--list] [--sources]
 
 --all checks the body of every function, and not only the files that have an `#if` or call a function of the C library; --list prints each
-branch with its checks.
+branch with its checks; --sources compiles nothing, and needs no headers.
 
 Swift: the compiler is given the triple of another platform, so it takes that platform's branches by itself. What it lacks is the
 platform's modules. The standard library and Foundation are its own for Linux, with another triple written into them. The C library is
@@ -19,6 +19,7 @@ processors with 32 bits or with the highest byte first (Debian: gcc-powerpc-linu
 
 import collections
 import concurrent.futures
+import functools
 import glob
 import importlib.util
 import os
@@ -131,6 +132,7 @@ def sources(*path, endings=("swift",)):
         found for ending in endings for found in glob.glob(os.path.join(ROOT, *path, "**", f"*.{ending}"), recursive=True))
 
 
+@functools.cache
 def zig_folder():
     found = importlib.util.find_spec("ziglang")
     if not found:
@@ -138,7 +140,6 @@ def zig_folder():
     return os.path.dirname(found.origin)
 
 
-ZIG = zig_folder()
 USR = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("swiftc") or sys.exit("swiftc is not in the search path"))))
 
 
@@ -244,7 +245,7 @@ def names_of_c():
     """The functions and macros of C libraries, by musl's headers."""
     names = set()
     for header in STANDARD + POSIX:
-        text = read(os.path.join(ZIG, "lib", "libc", "include", "generic-musl", f"{header}.h"))
+        text = read(os.path.join(zig_folder(), "lib", "libc", "include", "generic-musl", f"{header}.h"))
         names |= set(re.findall(r"\b([a-z_]\w+)\s*\(", text)) | set(re.findall(r"#define\s+(\w+)", text))
     return names
 
@@ -263,7 +264,7 @@ class SwiftCheck:
 
     def __init__(self, platform, folder, names):
         self.platform, self.folder, self.names = platform, folder, names
-        self.headers = [os.path.join(ZIG, "lib", "libc", "include", name) for name in platform.headers]
+        self.headers = [os.path.join(zig_folder(), "lib", "libc", "include", name) for name in platform.headers]
         self.modules = os.path.join(folder, "modules")
         self.problems = []
         self.make_library()
@@ -454,7 +455,7 @@ def check_c():
         return result.returncode == 0
 
     for triple, headers in PROCESSORS:
-        folders = [f"-isystem{os.path.join(ZIG, 'lib', 'libc', 'include', folder)}" for folder in headers.split()]
+        folders = [f"-isystem{os.path.join(zig_folder(), 'lib', 'libc', 'include', folder)}" for folder in headers.split()]
         compiles(triple, os.path.join(USR, "bin", "clang"), "-target", triple, "-nostdlibinc", "-fsyntax-only", *folders, *options, *files)
     ran = []
     with tempfile.TemporaryDirectory() as folder:
@@ -476,10 +477,10 @@ def check_c():
 
 
 def main():
-    is_all, is_listing = "--all" in sys.argv, "--list" in sys.argv
+    is_all, is_listing, compiles = "--all" in sys.argv, "--list" in sys.argv, "--sources" not in sys.argv
     only = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     problems = check_targets() + check_branches(is_listing) + check_widths()
-    if not is_listing:
+    if compiles and not is_listing:
         names = names_of_c()
         with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             work = [

@@ -3,7 +3,7 @@ package import Foundation
 /// The type of an attribute.
 ///
 /// The name in a model file is ``spelling``: `"string"`, `"[int64]"`, or the name of an enum or of a `Codable` struct.
-public indirect enum AttributeType: Hashable, Sendable {
+public enum AttributeType: Hashable, Sendable {
   /// A `String`.
   case string
   /// A `Bool`.
@@ -27,7 +27,7 @@ public indirect enum AttributeType: Hashable, Sendable {
   /// One of the model's enums, by name.
   case enumeration(String)
   /// A list of scalars, stored as one JSON text.
-  case array(AttributeType)
+  indirect case array(AttributeType)
   /// A `Codable` struct of the app, by name, stored as one JSON text.
   case codable(String)
 
@@ -94,9 +94,9 @@ public enum IntegerType: String, Hashable, Sendable, CaseIterable {
 
 extension ClosedRange<Int64> {
   /// The integers up to which every one is a `Double`, of 53 bits.
-  package static var exactInDouble: Self { -(1 << 53)...(1 << 53) }
+  package static var exactInDouble: Self { -(Int64(1) << 53)...(Int64(1) << 53) }
   /// The integers up to which every one is a `Float`, of 24 bits.
-  package static var exactInFloat: Self { -(1 << 24)...(1 << 24) }
+  package static var exactInFloat: Self { -(Int64(1) << 24)...(Int64(1) << 24) }
 }
 
 /// How a store keeps a value: the four storage classes that every store holds exactly.

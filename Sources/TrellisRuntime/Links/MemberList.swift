@@ -341,10 +341,12 @@ final class MemberList {
 
   /// Puts the members into another order.
   ///
-  /// - Parameter placed: The members whose position is chosen here afterwards; nil to add those that are moved.
+  /// - Parameter placed: The members whose position is chosen here afterwards; nil to add those that are moved or hidden.
   func reorder(_ keys: ContiguousArray<Int64>, placing placed: Set<Int64>? = nil) {
     let notes = needNotes()
-    notes.placed = placed ?? notes.placed.union(MemberOrder.moved(in: keys, since: self.keys))
+    // Hidden members stay behind the ones that they follow, which may pass others of the base.
+    notes.placed =
+      placed ?? notes.placed.union(MemberOrder.moved(in: keys, since: self.keys)).union(notes.hidden)
     order = notes.hidden.isEmpty ? keys : MemberOrder.merged(notes.hidden, as: order, into: keys)
     notes.shown = nil
     if case .ascending = lookup { lookup = .unknown }
@@ -369,23 +371,17 @@ final class MemberList {
   }
 
   private func anchor(of key: Int64, at position: Int) -> MemberAnchor {
-    guard let hidden = notes?.hidden, !hidden.isEmpty else {
+    guard notes?.hidden.isEmpty == false else {
       let before = order[..<position].suffix(MemberAnchor.most)
       return MemberAnchor(
         key: key, before: ContiguousArray(before), isWhole: before.startIndex == 0, wasPlaced: isPlaced(key))
     }
-    // Hidden members may return before this one, or never.
-    var (before, shownCount, hiddenCount): (ContiguousArray<Int64>, Int, Int) = ([], 0, 0)
+    var before: ContiguousArray<Int64> = []
     var place = position
-    while place > 0 && shownCount < MemberAnchor.most {
+    while place > 0 && before.count < MemberAnchor.most {
       place -= 1
-      if hidden.contains(order[place]) {
-        hiddenCount += 1
-        if hiddenCount > MemberAnchor.most { continue }
-      } else {
-        shownCount += 1
-      }
-      before.append(order[place])
+      // A hidden member returns later than this one, to a position of its own.
+      if !isHidden(order[place]) { before.append(order[place]) }
     }
     before.reverse()
     return MemberAnchor(key: key, before: before, isWhole: place == 0, wasPlaced: isPlaced(key))
@@ -393,20 +389,27 @@ final class MemberList {
 
   /// Moves a member to a position that it had before. After all of them, ``settleOrder()`` is called.
   ///
-  /// - Parameters:
-  ///   - isPlaced: Whether the position counts as chosen here.
-  ///   - isToMove: Whether a member is moved later, so that nothing is placed behind it now.
-  func move(to anchor: MemberAnchor, placing isPlaced: Bool, besides isToMove: (Int64) -> Bool = { _ in false }) {
+  /// - Parameter isToMove: Whether a member is moved later, so that nothing is placed behind it now.
+  func move(to anchor: MemberAnchor, besides isToMove: (Int64) -> Bool = { _ in false }) {
     let key = anchor.key
     guard position(of: key) != nil else { return }
-    let nearest = anchor.before.last { $0 != key && isInOrder($0) && !isToMove($0) }
+    let nearest = anchor.before.last { $0 != key && isInOrder($0) && !isHidden($0) && !isToMove($0) }
     if nearest != nil || anchor.isWhole {
       drop(key)
       let place = nearest.flatMap { position(of: $0) }.map { $0 + 1 } ?? 0
       insertKey(key, at: place)
     }
-    if isPlaced || !isInBase(key) { needNotes().placed.insert(key) } else { notes?.placed.remove(key) }
+    if anchor.wasPlaced || !isInBase(key) { needNotes().placed.insert(key) } else { notes?.placed.remove(key) }
     notes?.shown = nil
+  }
+
+  /// Counts the positions that differ from those of the base as chosen here.
+  ///
+  /// - Complexity: n log n in the number of members.
+  func placeMoved() {
+    guard isLoaded, isOrdered, !base.isEmpty else { return }
+    let moved = MemberOrder.moved(in: keys, since: base)
+    if !moved.isEmpty { needNotes().placed.formUnion(moved) }
   }
 
   /// Gives the members that are not placed here the order of the base.
@@ -673,13 +676,13 @@ final class MemberList {
 
 /// A position in an ordered to-many: behind another member, since others may insert and remove members anywhere.
 struct MemberAnchor {
-  /// The number of preceding members that are noted, of those that are shown and of those that are hidden.
+  /// The number of preceding members that are noted.
   static let most = 16
 
   let key: Int64
-  /// The nearest members before it.
+  /// The nearest members before it that are shown.
   let before: ContiguousArray<Int64>
-  /// Whether these are all that are shown before it.
+  /// Whether these are all.
   let isWhole: Bool
   /// Whether the position was chosen here. If not, it is that of the store.
   let wasPlaced: Bool

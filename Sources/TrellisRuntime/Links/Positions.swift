@@ -64,8 +64,7 @@ extension ObjectGraph {
     let before = list.base[..<position].suffix(MemberAnchor.most)
     list.move(
       to: MemberAnchor(
-        key: member, before: ContiguousArray(before), isWhole: before.startIndex == 0, wasPlaced: false),
-      placing: false)
+        key: member, before: ContiguousArray(before), isWhole: before.startIndex == 0, wasPlaced: false))
     list.settleOrder()
   }
 
@@ -75,31 +74,39 @@ extension ObjectGraph {
     let former = Set(list.base)
     arrange(
       owner, relationship, list.base.filter(list.contains) + list.keys.filter { !former.contains($0) }, placing: [])
+    // Those that are hidden return there as well.
+    list.settleOrder()
   }
 
   /// Restores positions, the one that was left last first. All members are in their lists again, so those whose positions are
   /// still to be restored are at no position that counts.
   func restorePositions(_ positions: [RecordedChange]) {
+    var saved: Set<ObjectIdentifier> = []
     var lists: [ObjectIdentifier: MemberList] = [:]
     var left = PlacesToRestore(positions)
     for position in positions {
+      let (list, recordedSaves): (MemberList, Int)
       switch position {
       case .place(let place):
         left.remove(place)
         guard let owner = map[place.owner] else { continue }
-        let list = list(of: owner, place.relationship)
+        (list, recordedSaves) = (self.list(of: owner, place.relationship), place.saves)
         guard list.isLoaded, list.holds(place.anchor.key) else { continue }
         restore(place, list, of: owner) { left.contains($0, in: place) }
-        lists[ObjectIdentifier(list)] = list
       case .order(let order):
-        let list = list(of: order.owner, order.relationship)
+        (list, recordedSaves) = (self.list(of: order.owner, order.relationship), order.saves)
         guard list.isLoaded else { continue }
         reorder(list, order) { left.contains($0, in: order) }
-        lists[ObjectIdentifier(list)] = list
-      default: break
+      default: continue
       }
+      lists[ObjectIdentifier(list)] = list
+      if recordedSaves != saves { saved.insert(ObjectIdentifier(list)) }
     }
-    for list in lists.values { list.settleOrder() }
+    for (id, list) in lists {
+      // A position that was that of the store before a save differs from it afterwards.
+      if saved.contains(id) { list.placeMoved() }
+      list.settleOrder()
+    }
   }
 
   private func restore(
@@ -107,13 +114,12 @@ extension ObjectGraph {
   ) {
     owner.announce(list.property)
     recordAnchor(of: place.anchor.key, in: list, of: owner, place.relationship)
-    list.move(to: place.anchor, placing: place.anchor.wasPlaced || place.saves != self.saves, besides: isToMove)
+    list.move(to: place.anchor, besides: isToMove)
     noteListChanged(owner)
   }
 
   private func reorder(_ list: MemberList, _ order: RecordedOrder, besides isToMove: (Int64) -> Bool) {
     let moved = MemberOrder.moved(in: order.former, since: order.changed)
-    let present = Set(list.keys)
     let settled = ContiguousArray(list.keys.filter { !isToMove($0) })
     let shown = Set(settled)
     // Nothing is placed behind members that are moved later.
@@ -121,11 +127,9 @@ extension ObjectGraph {
       MemberOrder.merged(
         moved.intersection(shown), as: ContiguousArray(order.former.filter(shown.contains)), into: settled)
       + list.keys.filter(isToMove)
-    let others = list.placed.subtracting(order.former)
-    // Positions that were those of the store before a save may differ from it afterwards.
-    var placed = order.placed.intersection(present).union(others)
-    if order.saves != saves { placed.formUnion(moved.intersection(present)) }
-    arrange(order.owner, order.relationship, Array(keys), placing: placed)
+    let others = list.placed.union(list.hiddenKeys).subtracting(order.former)
+    arrange(
+      order.owner, order.relationship, Array(keys), placing: order.placed.intersection(list.keys).union(others))
   }
 }
 
