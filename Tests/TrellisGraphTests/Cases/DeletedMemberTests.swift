@@ -27,6 +27,28 @@ import Trellis
     #expect(holder.listNullify.objects == [other] && !context.hasChanges)
   }
 
+  @Test("a new object that is rolled back leaves the one-way relationships that lead to it, which are as before then")
+  func rolledBackInsert() throws {
+    let holder = Holder(in: context)
+    let former = Target(in: context)
+    holder.listNullify = [former]
+    holder.setNullify = [former]
+    try context.save()
+    let target = Target(in: context)
+    holder.oneNullify = target
+    holder.listNullify.insert(target, at: 0)
+    holder.setNullify.append(target)
+    try target.rollback()
+    #expect(holder.oneNullify == nil && holder.listNullify.objects == [former])
+    #expect(Set(holder.setNullify) == [former])
+    #expect(!holder.hasChanges && !context.hasChanges)
+    holder.listNullify.append(Target(in: context))
+    try context.save()
+    let reading = container.newContext()
+    let stored = try #require(try reading.object(with: holder.objectID))
+    #expect(stored.oneNullify == nil && stored.listNullify.count == 2 && stored.setNullify.count == 1)
+  }
+
   @Test("a one-way to-one to an object that is deleted before the save is saved as nil")
   func oneWayToOne() throws {
     let target = Target(in: context)
