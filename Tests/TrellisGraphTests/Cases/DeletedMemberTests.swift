@@ -27,6 +27,21 @@ import Trellis
     #expect(holder.listNullify.objects == [other] && !context.hasChanges)
   }
 
+  @Test("a deleted member returns to its place in an order that was rolled back meanwhile")
+  func deletedInRolledBackOrder() throws {
+    let crate = Crate(in: context)
+    let items = (0..<4).map { _ in Item(in: context) }
+    crate.items.replaceAll(with: items)
+    try context.save()
+    try context.delete(items[1])
+    crate.items.move(from: 0, to: 2)
+    #expect(crate.items.objects == [items[2], items[3], items[0]])
+    try crate.rollback(\.items)
+    #expect(crate.items.objects == [items[0], items[2], items[3]])
+    try items[1].rollback()
+    #expect(crate.items.objects == items && !context.hasChanges)
+  }
+
   @Test("a new object that is rolled back leaves the one-way relationships that lead to it, which are as before then")
   func rolledBackInsert() throws {
     let holder = Holder(in: context)
