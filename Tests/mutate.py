@@ -139,8 +139,12 @@ def refused_lines(folder, output):
 def make(folder):
     """The mutants of a folder, which are built if they are not yet."""
     record = os.path.join(folder, "mutants.json")
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     if os.path.exists(record):
-        return [Mutant(*mutant) for mutant in json.loads(read(record))]
+        made = json.loads(read(record))
+        if made["commit"] != commit:
+            raise SystemExit(f"{folder} has the sources of another commit; remove it")
+        return [Mutant(*mutant) for mutant in made["mutants"]]
     os.makedirs(folder, exist_ok=True)
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x", "-C", folder], check=True, input=archive)
@@ -159,7 +163,7 @@ def make(folder):
             raise SystemExit(output[-4000:])
         refused |= more
     with open(record, "w", encoding="utf-8") as file:
-        json.dump(mutants, file)
+        json.dump({"commit": commit, "mutants": mutants}, file)
     return mutants
 
 
